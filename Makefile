@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # The checks start hundreds of processes; without this, each would compile the sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test tests test-model test-clients lint style types layers collected bench fuzz soak smoke evals floors clean programs build-title-index
+.PHONY: help demo test tests tests-when-ready test-model test-clients lint style types layers collected bench fuzz soak smoke evals floors clean programs build-title-index
 .PHONY: vendor serve up down restart logs health ollama-check fetch-model
 
 help: ## list all targets
@@ -52,12 +52,14 @@ collected: $(READY) ## find and compile all tests
 tests: $(READY) ## run only the tests
 	@tools/run-tests $(BIN)/python
 
+# mypy takes one core for a minute, so it runs beside the tests, which sometimes wait for servers and processes.
 test: ## set up and run every check
-	@$(MAKE) --jobs=2 --output-sync=target --no-print-directory programs vendor style layers collected
-	# mypy takes one core for a minute, so it runs beside the tests, which sometimes wait for servers and processes.
-	@$(MAKE) --jobs=2 --no-print-directory types tests
+	@$(MAKE) --jobs=2 --output-sync=target --no-print-directory style layers types tests-when-ready
 	# Measures only what may have changed since the last time; make evals measures everything.
 	$(BIN)/python -m evals.gate --changed
+
+tests-when-ready: programs vendor collected
+	@$(MAKE) --no-print-directory tests
 
 # A model with 1.5 billion parameters, downloaded in parts with a pinned checksum: too large for every run.
 MODEL_CACHE ?= $(HOME)/.cache/kiwiresearch-test-model

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 from evals.data import SHARED_DATA, digest_of
 from kiwiresearch.cases.case import Case
-from kiwiresearch.kin.loop.evaluation import separated_ids
+from kiwiresearch.kin.loop.evaluation import pairs_kept_separate
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.resolve.pairs import Pair, ordered_pair
 from kiwiresearch.kin.resolve.resolver import propose
@@ -130,7 +130,7 @@ def duplicates_in(case: Case, family: LabelledFamily) -> Found:
     """Who waits for review in a finished case, and who was merged."""
     store = case.store
     tree = store.tree()
-    proposals = propose(tree, separated=sorted(separated_ids(store)))
+    proposals = propose(tree, separated=sorted(pairs_kept_separate(store)))
     known = [person for person in sorted(tree.persons) if fold(tree.persons[person].name) not in family.unclear]
     proposed = {
         proposal.candidate_pair

@@ -12,7 +12,7 @@ KiwiError                     exit code 1, with a remedy
 │   ├── BookDamaged           its bytes are not what its maker wrote
 │   ├── BookChanged           the file was cut or overwritten while open
 │   ├── BookUnreachable       the server did not answer like kiwix-serve: try again
-│   │   └── HostAway          no host of the store that has the book answers: try again when one does
+│   │   └── HostUnreachable   no host of the store that has the book answers: try again when one does
 │   └── NotOffered            this kind of book cannot do that
 ├── PageNotFound              the book has no such page (exit code 3)
 │   └── PageHidden            this server's policy hides it: continue without it, and report that
@@ -43,7 +43,7 @@ KiwiError                     exit code 1, with a remedy
 ├── SourceError               an error about a source of evidence: the case continues without it
 │   ├── SourceRefused         it may not be asked this; the error names the rule
 │   ├── SourceUnreachable     no answer, or none that can be read: try again
-│   └── SourceResting         it must not be asked for a while
+│   └── SourceRateLimited     it must not be asked for a while
 └── ModelError                an error about a language model
     ├── ModelUnreachable      no answer, or none in time: try again later (exit code 4)
     ├── BadReply              it answered, but not what was asked for: ask once more, then do without
@@ -144,7 +144,7 @@ class BookUnreachable(BookError):
     """The server did not answer, or not like kiwix-serve. Trying again may help."""
 
 
-class HostAway(BookUnreachable):
+class HostUnreachable(BookUnreachable):
     """No host of the store that has the book answers. It is named, left out for a while, and asked again later."""
 
 
@@ -179,7 +179,7 @@ class NotAllowed(KiwiError):
 
 
 class LimitReached(KiwiError):
-    """The user has used up a limit, until `after_s` seconds have passed."""
+    """The user has used up a limit, until `retry_after_s` seconds have passed."""
 
     def __init__(self, message: str, *, retry_after_s: float = 60.0, remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
@@ -298,8 +298,8 @@ class SourceUnreachable(SourceError):
     """The source did not answer, or not with anything readable. Trying again may help."""
 
 
-class SourceResting(SourceError):
-    """The source must not be asked again before `after_s` seconds have passed."""
+class SourceRateLimited(SourceError):
+    """The source must not be asked again before `retry_after_s` seconds have passed."""
 
     def __init__(self, message: str, *, retry_after_s: float = 1.0, remedy: str = "") -> None:
         wait_s = round(retry_after_s) or 1
@@ -325,7 +325,7 @@ class PromptTooLong(ModelError):
     """The prompt and the reply do not fit what the model can read at once."""
 
 
-class ReaderLeft(Exception):
+class OutputPipeClosed(Exception):
     """The program that read our output through a pipe has exited, which is not an error."""
 
 

@@ -14,7 +14,7 @@ from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.context import AskContext
 from kiwiresearch.ask.page_units import PageCache
 from kiwiresearch.ask.question import read_question
-from kiwiresearch.ask.retrieval import READ_FOR_TITLES
+from kiwiresearch.ask.retrieval import MAX_TITLE_CANDIDATES
 from kiwiresearch.ask.score import MAX_SCORED
 from kiwiresearch.ask.settings import AskOptions, AskSettings
 from kiwiresearch.embed.embedder import Vectors, unit_rows
@@ -88,9 +88,9 @@ def test_only_the_question_and_a_handful_of_pages_are_embedded(herons: OpenBook)
     desk, embedder = with_embedder(herons, settings(exit_at=0.0, enough=0.0))
     answer(desk)
     assert QUESTION in embedder.texts
-    assert 0 < len(set(embedder.texts) - {QUESTION}) <= READ_FOR_TITLES + 3 * MAX_SCORED
+    assert 0 < len(set(embedder.texts) - {QUESTION}) <= MAX_TITLE_CANDIDATES + 3 * MAX_SCORED
     pages = {text.partition(".")[0] for text in embedder.texts} - {QUESTION}
-    assert len(pages) <= READ_FOR_TITLES
+    assert len(pages) <= MAX_TITLE_CANDIDATES
 
 
 def test_without_an_embedder_nothing_is_compared(herons: OpenBook) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.ask.question_books import ALWAYS, NEVER, a_memory_book, asked, held, settings, titles
 
-from kiwiresearch.ask.retrieval import PAGES_OF_TEXT
+from kiwiresearch.ask.retrieval import FULLTEXT_PAGES
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.search.open_book import OpenBook
 
@@ -20,7 +20,7 @@ def crowded() -> OpenBook:
         f"Lantern keeper {number}": f"<p>A keeper of the lantern number {number}.</p>"
         f"<h2>Brass</h2><p>{'Brass is a metal. Nobody drowned here. ' * 3}</p>"
         f"<h2>Life</h2><p>{'The brass lantern had a keeper. ' * 5}</p>"
-        for number in range(PAGES_OF_TEXT + 2)
+        for number in range(FULLTEXT_PAGES + 2)
     }
     lead = "It is a book of many pages and names. " * 60
     return a_memory_book({**crowd, "Ledger": f"<p>{lead}</p><h2>Deaths</h2><p>{DROWNED}</p>"})

@@ -7,7 +7,7 @@ from tests.ask.conftest import SampleMaker
 from tests.ask.question_books import ALWAYS, NEVER, a_desk, asked, held, settings, titles
 
 from kiwiresearch.ask.question import read_question
-from kiwiresearch.ask.retrieval import READ_FOR_TITLES
+from kiwiresearch.ask.retrieval import MAX_TITLE_CANDIDATES
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.search.open_book import OpenBook
 
@@ -18,7 +18,7 @@ EINSTEIN = "When was Einstein born?"
 def candidates(book: OpenBook, question: str) -> list[str]:
     """The pages whose titles and leads are weighed for a question."""
     climber = a_desk([book]).retriever(read_question(question))
-    return [hit.title for hit in climber.search_pages(question, read=READ_FOR_TITLES, pages=50).hits]
+    return [hit.title for hit in climber.search_pages(question, read=MAX_TITLE_CANDIDATES, pages=50).hits]
 
 
 def test_the_orange_sky_is_explained_by_the_page_about_sunsets(either_sample: SampleMaker) -> None:
@@ -62,7 +62,7 @@ def test_a_strong_page_ends_the_search(either_sample: SampleMaker, question: str
         book, archive = either_sample()
         assert asked(book, question, settings(exit_at=exit_at)).grounded
         read[exit_at] = set(archive.pages_read)
-    assert len(read[None]) <= READ_FOR_TITLES
+    assert len(read[None]) <= MAX_TITLE_CANDIDATES
     assert read[None] < read[NEVER]
 
 

@@ -132,11 +132,11 @@ def test_cases_are_cases_wherever_they_are(url: str, tmp_path: Path) -> None:
         before = cases.summary(first, "public")
         with cases.reading(first) as seen:
             assert seen.tree().persons == {}
-        with cases.changing(first) as case:
+        with cases.opened_exclusively(first) as case:
             case.store.add_person("a", "Nora Wendover")
             with pytest.raises(FolderTaken, match=r"^Another program is using this case\. Wait"):
                 cases.require_free(first)
-            with pytest.raises(FolderTaken, match=r"^Another program"), cases.changing(first):
+            with pytest.raises(FolderTaken, match=r"^Another program"), cases.opened_exclusively(first):
                 pass
             cases.require_free(second)
         cases.require_free(first)
@@ -170,7 +170,7 @@ def test_the_same_steps_give_the_same_digest(
         desk = a_desk(tmp_path / kind, url_of(kind))
         with contextlib.closing(open_registry(desk)) as cases, finding(desk, book) as finder:
             one = cases.start(CaseSettings(seeds=(SEED,), budget=3), finder)
-            with cases.changing(one) as case:
+            with cases.opened_exclusively(one) as case:
                 case.finder = finder
                 assert [took.what for took in case.steps()][-1] == "stop"
                 import_gedcom(case.store, tmp_path / "tree.ged")

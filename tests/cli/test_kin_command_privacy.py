@@ -133,7 +133,7 @@ def test_two_runs_give_the_same_bytes(kiwi: RunCommand, here: Path, tmp_path: Pa
     """The same research in another folder, from the same book, gives every export byte for byte."""
     other = tmp_path / "other"
     with Case.open(here / CASE) as case:
-        places = list(case.book_places())
+        places = list(case.book_paths())
     kiwi("kin", "start", "Edmund Wendover", "--book", places[0], "--case", str(other))
     kiwi("kin", "run", "--case", str(other))
     for form, file in FILE_NAMES.items():

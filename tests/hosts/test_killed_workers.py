@@ -215,7 +215,7 @@ def family_alone(home: Path, book: Path) -> TreeRecord:
         Finder(desk, shelf) as finder,
     ):
         case = cases.start(CaseSettings(seeds=(PERSON,)), finder)
-        with cases.changing(case) as work:
+        with cases.opened_exclusively(case) as work:
             work.finder = finder
             assert [took.what for took in work.steps()][-1] == "stop"
         with cases.reading(case) as seen:

@@ -20,7 +20,7 @@ from tests.hosts.test_two_hosts import second_book
 
 from kiwiresearch.cli.start import run as command
 from kiwiresearch.crawl.step import VisitStep
-from kiwiresearch.errors import BookHidden, HostAway, NotOffered
+from kiwiresearch.errors import BookHidden, HostUnreachable, NotOffered
 from kiwiresearch.jobs import worker
 from kiwiresearch.runs.research import Research, RunProgress
 from kiwiresearch.runs.task import ResearchTask, crawl_settings
@@ -215,7 +215,7 @@ def test_a_run_stops_when_a_host_goes_and_goes_on_when_it_is_back(
         if isinstance(progress.step, VisitStep):
             broken.fault = "hangs up"
 
-    with pytest.raises(HostAway, match="'broken'"):
+    with pytest.raises(HostUnreachable, match="'broken'"):
         _research(host, tmp_path / "broken", breaks)
     assert not (tmp_path / "broken" / "manifest.json").exists()
     broken.fault = ""

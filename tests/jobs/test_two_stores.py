@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,7 +64,9 @@ def test_answers_of_two_stores_stay_apart(tmp_path: Path, sample_zim: Path) -> N
             assert json.loads(jobs.answers(JOB))["question"] == question
     with jobs_of(tmp_path, sample_zim, "a") as jobs:
         assert jobs.remove(JOB, with_run=True) is None
-    assert (tmp_path / "runs" / JOB / ANSWERS).is_file()
+    answers = tmp_path / "runs" / JOB / ANSWERS
+    assert answers.is_file()
+    assert os.name != "posix" or stat.S_IMODE(answers.stat().st_mode) == 0o600
 
 
 def test_answers_of_before_are_found(tmp_path: Path, sample_zim: Path) -> None:

@@ -16,7 +16,7 @@ from tests.jobs.job_tools import TOPIC, a_desk, jobs_on, wait_for_job
 
 from kiwiresearch.bulk.tables import CHOICES
 from kiwiresearch.codec import plain
-from kiwiresearch.errors import BadUsage, CannotWrite, FolderInUse, HostAway, KiwiError, StoreUnreachable
+from kiwiresearch.errors import BadUsage, CannotWrite, FolderInUse, HostUnreachable, KiwiError, StoreUnreachable
 from kiwiresearch.jobs import child
 from kiwiresearch.jobs.assignment import JobAssignment
 from kiwiresearch.jobs.job import (
@@ -167,7 +167,7 @@ def test_events_are_stored_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [entry[2]["event"] for entry in store.jobs.events(row.id)] == ["first", "second"]
 
 
-@pytest.mark.parametrize("problem", [HostAway("x"), StoreUnreachable("x"), FolderInUse("x")], ids=type)
+@pytest.mark.parametrize("problem", [HostUnreachable("x"), StoreUnreachable("x"), FolderInUse("x")], ids=type)
 def test_a_temporary_problem_does_not_fail_a_job(
     tmp_path: Path, sample_zim: Path, monkeypatch: pytest.MonkeyPatch, problem: KiwiError
 ) -> None:
@@ -186,7 +186,7 @@ def test_a_temporary_problem_does_not_fail_a_job(
     received = Recorder()
     monkeypatch.setattr(child, "run_job", refused)
     child._run_and_report(an_order(tmp_path, sample_zim, 1), threading.Event(), received)  # type: ignore[arg-type]
-    assert received.events == [{"event": "away", "problem": "x"}]
+    assert received.events == [{"event": "unavailable", "problem": "x"}]
 
 
 def test_a_store_that_is_away_when_a_job_begins_fails_none(

@@ -81,7 +81,7 @@ def renewed(monkeypatch: pytest.MonkeyPatch, store: Store) -> threading.Event:
 
     def watched(*names: str, **more: Any) -> str:
         held = renew(*names, **more)
-        if held == "ours":
+        if held == "held":
             result.set()
         return held
 

@@ -144,7 +144,7 @@ def gate_to(
     keys = {f"KIWIRESEARCH_KEY_{name.upper()}": key for name in names}
     permit = Permissions(
         enabled=names,
-        named={name: frozenset({site.address}) for name in names if named},
+        extra_hosts={name: frozenset({site.address}) for name in names if named},
         contact="desk@example.org",
         credentials=Credentials(keys),
     )

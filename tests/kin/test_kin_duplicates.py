@@ -54,7 +54,7 @@ def test_a_name_in_the_text_may_be_somebody_of_the_list() -> None:
     told = tie("father annie", "parent_of", "the death of his daughter Annie", 100)
     found = proposals([FATHER, ANNE, ANNIE], LISTED, told)[frozenset({"anne", "annie"})]
     assert found.recommended_action in ("review", "merge_with_review")
-    assert "are forms of one first name" in found.merge_rationale
+    assert "are forms of the same first name" in found.merge_rationale
     assert "both are children of “Charles Hay”, and nothing but a name is known of one" in found.merge_rationale
     assert "“The page p” names both, in different places" in found.why_not_merge
 

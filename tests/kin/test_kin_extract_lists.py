@@ -66,6 +66,57 @@ def test_wives_before_the_last_sentence_do_not_hide_the_children() -> None:
     assert children(f"<h2>Family</h2>{result}{listed('Max Carter (1826–1850)')}") == [("Max Carter", "")]
 
 
+ROW = "<tr><td>Max Fitz</td><td>1830</td><td>1850</td><td>{}</td></tr>"
+DOUBTS = [
+    ("He had one son:", "He was a smith. If Fitz was in fact Carter's son, he was born abroad.", "disputed"),
+    ("He had one son:", "He may not have actually existed.", "disputed"),
+    ("He had one son:", "His paternity is disputed.", "disputed"),
+    ("He had one son:", "married Ann, a supposed daughter of the king", ""),
+    ("An illegitimate son has also been attributed to Carter. By a lady of Aue:", "He was a smith.", "disputed"),
+    ("Carter also had an illegitimate son.", "He was a smith.", "illegitimate"),
+    ("He had a son, and an illegitimate daughter who died.", "He was a smith.", ""),
+]
+
+
+@pytest.mark.parametrize(("over", "note", "expected"), DOUBTS)
+def test_doubt_over_a_table_or_in_a_note_is_seen(over: str, note: str, expected: str) -> None:
+    """The sentence over a table tells of all its children, and a note of one, wherever in it the doubt stands."""
+    head = "<tr><th>Name</th><th>Birth</th><th>Death</th><th>Notes</th></tr>"
+    found = children(f"<h2>Children</h2><p>{over}</p><table>{head}{ROW.format(note)}</table>")
+    assert ("Max Fitz", expected) in found
+
+
+@pytest.mark.parametrize(
+    ("sentence", "item", "expected"),
+    [
+        ("He reportedly had several illegitimate children:", "Max Fitz", "disputed"),
+        ("He had several illegitimate children:", "Max Fitz (disputed)", "disputed"),
+        ("He had several illegitimate children:", "Max Fitz (1830–1850), probably a smith", "illegitimate"),
+    ],
+)
+def test_reported_children_are_disputed(sentence: str, item: str, expected: str) -> None:
+    """What is only reported is in doubt, and doubt about one outweighs what is said of all."""
+    assert children(f"<h2>Children</h2><p>{sentence}</p>{listed(item)}") == [("Max Fitz", expected)]
+
+
+def test_a_heading_by_parent_may_end_with_a_stop_or_go_on() -> None:
+    """'By Eve Stone.' and 'By unknown mother. Some say …' begin the children of another mother."""
+    items = (
+        "By Ruth Hay",
+        "Max Fitz",
+        "By Eve Stone.",
+        "Ned Fitz",
+        "By unknown mother. Some say she was a cook.",
+        "Tom Fitz",
+    )
+    facts = read(f"{LEAD}<h2>Children</h2>{listed(*items)}").facts
+    assert [(fact.value, fact.locator) for fact in facts if fact.field == "child"] == [
+        ("Max Fitz", "By Ruth Hay"),
+        ("Ned Fitz", "By Eve Stone"),
+        ("Tom Fitz", "By unknown mother"),
+    ]
+
+
 def test_sections_by_mother_below_illegitimate_children_are_children() -> None:
     """'With Ruth Hay' below a heading of children continues the list, whatever else is said of her, and only there."""
     result = f"<p>Ruth Hay was born in Aue. {'She was a cook. ' * 20}</p>"

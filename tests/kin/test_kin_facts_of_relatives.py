@@ -74,7 +74,87 @@ def test_brackets_in_a_list_of_children_give_their_dates() -> None:
     assert facts_by_relative(LISTED) == {
         "Ann Carter": [("birth_date", "1830-05-01"), ("death_date", "1890-06-03")],
         "Ned Carter": [("birth_date", "1832")],
+        "Ida Carter": [("spouse", "Tom Lee")],
     }
+
+
+def of_child(note: str, *, birth: str = "1830", death: str = "1890") -> list[tuple[str, str]]:
+    """What a row of a table with this note gives Ann Carter."""
+    head = "<tr><th>Name</th><th>Birth</th><th>Death</th><th>Notes</th></tr>"
+    row = f"<tr><td>Ann Carter</td><td>{birth}</td><td>{death}</td><td>{note}</td></tr>"
+    return facts_by_relative(f"<h2>Children</h2><table>{head}{row}</table>").get("Ann Carter", [])
+
+
+WEDDINGS = [
+    ("Married (1) Tom Lee (1801 - 1840) in 1849. Had issue. Married (2) Max Hay in 1850.", ["Tom Lee", "Max Hay"]),
+    ("married (1) Tom Lee and (2) Max Hay; had issue", ["Tom Lee", "Max Hay"]),
+    ("married 1846–1848 to Tom Lee; no issue", ["Tom Lee"]),
+    ("illegitimate; married 1833, the Lord Max Hay; no issue", ["Lord Max Hay"]),
+    ("Possibly married Tom Lee; had issue", []),
+    ("She never married Tom Lee", []),
+    ("Died young.", []),
+]
+
+
+@pytest.mark.parametrize(("note", "spouses"), WEDDINGS)
+def test_a_note_names_every_spouse(note: str, spouses: list[str]) -> None:
+    """Whom a child married, in any of the usual ways of writing it; not whom it perhaps married."""
+    assert [value for field, value in of_child(note) if field == "spouse"] == spouses
+
+
+def test_a_wedding_in_a_note_has_its_year() -> None:
+    """The year stands before the name or after it, and a lifespan in brackets is that of the spouse."""
+    head = "<tr><th>Name</th><th>Birth</th><th>Death</th><th>Notes</th></tr>"
+    for note in ("Married Tom Lee (1801 - 1840) in 1849.", "married 1849, Tom Lee (1801 - 1840)"):
+        row = f"<tr><td>Ann Carter</td><td>1830</td><td>1890</td><td>{note}</td></tr>"
+        page = page_of(f"{OPENING}<h2>Children</h2><table>{head}{row}</table>")
+        (fact,) = [one for one in read_person(page).facts if one.field == "child"]
+        (wed,) = [one for one in fact.relative_facts if one.field == "spouse"]
+        assert wed.when is not None
+        assert (wed.value, wed.when.edtf()) == ("Tom Lee", "1849")
+        assert [one.value for one in wed.relative_facts] == ["1801", "1840"]
+
+
+ITEMS = [
+    (
+        "Ann Carter (1830–1890), married Tom Lee, 1st Viscount Lee and second, Max Hay",
+        ["Tom Lee, 1st Viscount Lee", "Max Hay"],
+    ),
+    ("Ann Carter. Born circa 1830, married Tom Lee in 1850.", ["Tom Lee"]),
+    ("Ann Carter (1830–1890), whose sister married Tom Lee", []),
+    ("Ann Carter (1830–1890) kept a mill. Her daughter married Tom Lee", []),
+]
+
+
+@pytest.mark.parametrize(("item", "spouses"), ITEMS)
+def test_an_item_names_whom_the_child_married(item: str, spouses: list[str]) -> None:
+    """In a list as in a table, but never whom somebody else of the item married."""
+    about = facts_by_relative(f"<h2>Children</h2><ul><li>{item}</li></ul>").get("Ann Carter", [])
+    assert [value for field, value in about if field == "spouse"] == spouses
+
+
+def test_a_place_beside_the_dates_does_not_lose_them() -> None:
+    """A cell with a date and a place has the date."""
+    days = [("birth_date", "1830-12-10"), ("death_date", "1831-03-04")]
+    assert of_child("", birth="10 December 1830, St. Olga's Palace", death="4 March 1831, Aue") == days
+
+
+def test_the_dates_may_stand_in_the_second_bracket() -> None:
+    """'Ann Carter (Lady of Aue) (10 April 1830 – 1890)' has dates."""
+    item = "Ann Carter (Lady of Aue) (10 April 1830 – 4 March 1890)"
+    about = facts_by_relative(f"<h2>Children</h2><ul><li>{item}</li></ul>")
+    assert about == {"Ann Carter": [("birth_date", "1830-04-10"), ("death_date", "1890-03-04")]}
+
+
+def test_born_in_an_item_gives_the_birth() -> None:
+    """'Ann Carter, born in 1888' and 'Ann Carter. Born circa 1888' have a birth, 'born to' has none."""
+    for item, expected in (
+        ("Ann Carter, born in 1888", [("birth_date", "1888")]),
+        ("Ann Carter. Born circa 1888, a nurse", [("birth_date", "1888~")]),
+        ("Ann Carter, born when he was rich; 1892 a nurse", []),
+    ):
+        about = facts_by_relative(f"<h2>Children</h2><ul><li>{item}</li></ul>")
+        assert about.get("Ann Carter", []) == expected, item
 
 
 def test_a_table_of_ancestors_gives_the_grandparents() -> None:

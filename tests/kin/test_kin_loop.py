@@ -13,10 +13,10 @@ from sqlalchemy import Engine, event
 from tests.kin.cases import dump
 from tests.kin.loop_family import NOW, a_case, named, open_family, researcher, run, waiting, write_family
 
-from kiwiresearch.errors import HostAway, NothingFound
+from kiwiresearch.errors import HostUnreachable, NothingFound
 from kiwiresearch.kin.gedcom.json_export import tree_json
 from kiwiresearch.kin.loop.queries import Priority, earliness_at
-from kiwiresearch.kin.loop.researcher import is_time_to_decide
+from kiwiresearch.kin.loop.researcher import is_time_to_evaluate
 from kiwiresearch.kin.privacy.redaction import redact
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.kin.sources.source import FetchedRecord, PersonQuery
@@ -283,7 +283,9 @@ def test_an_item_that_ends_the_program_is_set_aside(tmp_path: Path, book: OpenBo
         assert (item.last_error, item.retry_count) == ("the worker that had it disappeared", 3)
 
 
-@pytest.mark.parametrize("cause", [KeyboardInterrupt(), HostAway("Nobody has the book now.")], ids=["Ctrl-C", "away"])
+@pytest.mark.parametrize(
+    "cause", [KeyboardInterrupt(), HostUnreachable("Nobody has the book now.")], ids=["Ctrl-C", "away"]
+)
 def test_an_interruption_does_not_count_against_an_item(tmp_path: Path, book: OpenBook, cause: BaseException) -> None:
     """Ctrl-C, or a host that goes away, gives back what is being worked on, and does not count as a failure of it."""
     with a_case(tmp_path) as store:
@@ -302,7 +304,7 @@ def test_an_interruption_does_not_count_against_an_item(tmp_path: Path, book: Op
 
 def test_looks_at_the_whole_get_rarer_as_a_case_grows() -> None:
     """A case of a thousand steps is looked at as a whole some dozens of times, not a hundred and more."""
-    steps = [step for step in range(1, 1001) if is_time_to_decide(step)]
+    steps = [step for step in range(1, 1001) if is_time_to_evaluate(step)]
     assert steps[:4] == [8, 16, 24, 32]
     assert len(steps) < 45
     assert max(later - earlier for earlier, later in pairwise(steps)) <= 64

@@ -23,7 +23,8 @@ from kiwiresearch.kin.loop.record_match import group_mentions
 from kiwiresearch.kin.loop.source_records import CheckedFact
 from kiwiresearch.kin.resolve.pairs import are_different_pages
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
-from kiwiresearch.kin.tree import FieldName
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.tree import FieldName, row_id
 
 FactWords = tuple[FieldName, str, str]
 
@@ -191,3 +192,44 @@ def test_two_pages_of_a_book_are_two_people(tmp_path: Path) -> None:
 def test_pages_of_one_book_or_site_are_two_people(one: str, other: str, *, apart: bool) -> None:
     """Two addresses of one place are two people; those of two places may be one."""
     assert are_different_pages(one, other) is apart
+
+
+TWO_MAXES = (
+    "<h2>Issue</h2><table><tr><th>Name</th><th>Birth</th><th>Death</th></tr>"
+    "<tr><td>Max Penhallow</td><td>1 January 1830</td><td>22 February 1830</td></tr>"
+    "<tr><td>Flora Penhallow</td><td>4 May 1832</td><td>1899</td></tr>"
+    "<tr><td>Max Penhallow</td><td>9 December 1834</td><td>12 December 1834</td></tr></table>"
+)
+
+
+def one_page_case(tmp_path: Path, rows: dict[str, str], below: str) -> CaseStore:
+    """A case of one page, with the rows of its box and what stands below its introduction."""
+    page = person_page(
+        "Aldous Penhallow", "3 May 1801 – 9 June 1870", {"Born": "3 May 1801", **rows}, "was a maker of clocks."
+    )
+    page = page.replace("</body>", f"{below}</body>")
+    store = a_case(tmp_path)
+    pages = {"Aldous Penhallow": page, "Clocks": PAGES["Clocks"]}
+    run(researcher(store, open_family(write_family(tmp_path / "one.zim", pages))))
+    return store
+
+
+def test_children_of_one_name_are_two_people(tmp_path: Path) -> None:
+    """A child named after one who died is a person of its own, with the dates of its own row."""
+    with one_page_case(tmp_path, {}, TWO_MAXES) as store:
+        found = [one for one in store.tree().persons.values() if one.name == "Max Penhallow"]
+        lives = sorted((one.birth.edtf(), one.death.edtf()) for one in found if one.birth and one.death)
+        assert lives == [("1830-01-01", "1830-02-22"), ("1834-12-09", "1834-12-12")]
+        address = store.person(store.seeds[0]).external["record"]
+        assert row_id("person", address, "child", "max penhallow") in {one.id for one in found}
+        assert len(store.tree().children(store.seeds[0])) == 3
+
+
+def test_a_name_that_fits_two_wives_is_no_fact(tmp_path: Path) -> None:
+    """Whom 'Catherine' means beside two wives of that name is a guess, which the tree does not have."""
+    told = "<p>Penhallow married Catherine. He was merry.</p>"
+    with one_page_case(tmp_path, {"Spouse": "Catherine Moor<br>Catherine Lee"}, told) as store:
+        seed = store.seeds[0]
+        assert [fact.value for fact in store.tree().facts_of(seed) if fact.field == "spouse"] == []
+        every = store.tree(with_discarded=True).facts_of(seed)
+        assert [(fact.value, fact.status) for fact in every if fact.field == "spouse"] == [("Catherine", "hypothesis")]

@@ -8,10 +8,11 @@ from hashlib import sha256
 from typing import TypeVar
 
 import pytest
-from tests.kin.cases import TEXT, a_source, dump, now, said
+from tests.kin.cases import TEXT, a_source, dump, now, rows_of, said
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.store.tables import EVENT
 from kiwiresearch.kin.tree import RelationKind
 
 T = TypeVar("T")
@@ -116,6 +117,27 @@ def test_merged_people_are_one_in_the_tree(case: CaseStore) -> None:
     assert case.person_by_external_id("b", "here") == case.canonical("b") == case.person("b").id == "a"
 
 
+def test_a_couple_is_shown_with_the_date_that_only_one_tie_has(case: CaseStore) -> None:
+    """A tie shows the date and qualifier of one that says the same, and undoing the merge takes them away again."""
+    source = a_source(case)
+    for person, name in (("a", "Ann Smith"), ("b", "Nan Smith"), ("john", "John Hill")):
+        case.add_person(person, name, "")
+    dated = said("spouse", "She married John Hill in 1871", "John Hill", qualifier="divorced")
+    case.assert_tie("spouse_of", "a", "john", said("spouse", "John Hill"), source, status="verified")
+    case.assert_tie("spouse_of", "b", "john", dated, source)
+    cluster = merged(case, "a", "b")
+    (tie,) = case.tree().relationships
+    assert tie.start is not None
+    assert (tie.start.edtf(), tie.qualifier, len(tie.evidence)) == ("1871", "divorced", 2)
+    assert [row["date"]["edtf"] for row in rows_of(case, EVENT) if row["event_type"] == "marriage"] == ["1871"]
+    assert case.verify_rows() == ()
+    case.merges.undo(cluster)
+    assert {
+        one.second if one.first == "john" else one.first: one.start and one.start.edtf()
+        for one in case.tree().relationships
+    } == {"a": None, "b": "1871"}
+
+
 def test_facts_for_a_merged_person_go_to_the_merged_one(case: CaseStore) -> None:
     """An id that was merged away can still be written to, and what comes after a merge stays when it is undone."""
     source = a_source(case)
@@ -173,14 +195,14 @@ def test_separated_people_may_be_merged_again(case: CaseStore) -> None:
         case.set_living(person, "deceased")
     before = dump(case, history=True)
     case.merges.separate("a", "b", "two people")
-    case.merges.allow("b", "a", "one grave")
+    case.merges.withdraw_separation("b", "a", "one grave")
     assert (case.merges.separated(), dump(case, history=True)) == ((), before)
     *_, forbidden, allowed = case.audit()
     assert (forbidden.action_type, allowed.action_type) == ("cannot_link", "allow_link")
     assert allowed.after_state == {"ids": ["a", "b"], "why": "one grave"}
     assert case.verify_audit() == ()
     with pytest.raises(BadUsage, match="not kept separate"):
-        case.merges.allow("a", "b")
+        case.merges.withdraw_separation("a", "b")
     merged(case, "a", "b")
 
 
@@ -189,7 +211,7 @@ def test_why_the_living_may_be_linked_stays_out_of_the_log(case: CaseStore) -> N
     for person in ("a", "b"):
         case.add_person(person, person)
     case.merges.separate("a", "b", "two people")
-    case.merges.allow("a", "b", "Nora said so")
+    case.merges.withdraw_separation("a", "b", "Nora said so")
     assert case.audit()[-1].after_state == {"ids": ["a", "b"], "fields": ["why"]}
 
 

@@ -71,7 +71,7 @@ def test_the_sentence_over_a_list_names_the_other_parent(lead_in: str, status: s
         ("Carter married Ruth Hay in 1840.", {}),
         ("Carter married Ruth Hay in 1830. His second wife was rich.", {}),
         ("Carter's wife was Ruth Hay.", {"Max Carter": "Ruth Hay"}),
-        ("Carter's wife was Ruth Hay. He had a mistress.", {}),
+        ("Carter's wife was Ruth Hay. He had a mistress.", {"Max Carter": "Ruth Hay"}),
         ("Carter married Ruth Hay in 1820. In 1830 Carter married Eve Stone.", {}),
     ],
 )
@@ -80,6 +80,29 @@ def test_a_list_follows_from_the_only_marriage(prose: str, expected: dict[str, s
     found = concluded(f"<p>{prose}</p><h2>Children</h2>{listed('Max Carter (5 May 1831 – 1850)')}")
     assert {child: parent for child, (parent, *_) in found.items()} == expected
     assert all(told[1:] == ("unverified", 2) for told in found.values())
+
+
+MISTRESSES = [
+    "<h2>Children</h2><p>Some are of a mistress.</p>{}",
+    "<h2>Life</h2><p>He had a mistress, and one son:</p>{}",
+    "<h2>Children</h2><ul><li>By unknown mother. She may have been a cook.</li></ul>{}",
+    "<h2>Children</h2><ul><li>By Ruth Hay or Eve Stone.</li></ul>{}",
+]
+
+
+@pytest.mark.parametrize("below", MISTRESSES)
+def test_no_mother_follows_where_the_children_may_be_of_another(below: str) -> None:
+    """Where the section of the children tells of mistresses or of another mother, the wife is not concluded."""
+    assert concluded("<p>Carter's wife was Ruth Hay.</p>" + below.format(listed("Max Carter"))) == {}
+
+
+@pytest.mark.parametrize("lead_in", ["John and Ruth's children are:", "John and Ruth Hay's surviving children were:"])
+def test_the_children_of_a_couple_in_a_table_are_of_both(lead_in: str) -> None:
+    """'John and Ruth's children are:' names the mother of everybody in the table below it, and of nobody else."""
+    rows = "".join(f"<tr><td>{name}</td><td>1831</td><td>1850</td></tr>" for name in ("Max Carter", "Ida Carter"))
+    table = f"<table><tr><th>Name</th><th>Birth</th><th>Death</th></tr>{rows}</table>"
+    found = concluded(f"{TWO_WIVES}<h2>Children</h2><p>{lead_in}</p>{table}")
+    assert found == dict.fromkeys(("Max Carter", "Ida Carter"), ("Ruth Hay", "verified", 3))
 
 
 def test_they_are_the_couple_that_was_just_named() -> None:

@@ -14,7 +14,7 @@ import pytest
 from tests.http_servers import DRIPS, Handle, Request, answer, endless, nonsense
 from tests.kin.source_site import START, Site, a_site, at, gate_to, memorial, memory_in, plugin_in
 
-from kiwiresearch.errors import SourceError, SourceRefused, SourceResting, SourceUnreachable
+from kiwiresearch.errors import SourceError, SourceRateLimited, SourceRefused, SourceUnreachable
 from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions, Secret
 from kiwiresearch.kin.sources.plugin import Plugin
 from kiwiresearch.kin.sources.site import SiteSource
@@ -60,7 +60,7 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 def test_nothing_is_asked_of_a_plugin_that_is_off(stones: Plugin, site: Site, connections: list[object]) -> None:
     """Without being switched on for the case, a plugin opens no connection and looks up no name (R268)."""
-    gate = Gate(Permissions(named={"old_stones": frozenset({site.address})}), memory_in({}), site.time.clock())
+    gate = Gate(Permissions(extra_hosts={"old_stones": frozenset({site.address})}), memory_in({}), site.time.clock())
     source = SiteSource(at(stones, site.address), gate)
     for act in (
         lambda: source.search(PersonQuery("Ada Quill", living="deceased")),
@@ -212,7 +212,7 @@ def test_long_pause_goes_back_to_the_queue(stones: Plugin) -> None:
     """A host that wants an hour between requests is not waited for: the caller gets the time."""
     with a_site("User-agent: *\nCrawl-delay: 3600\n") as site:
         plugin = at(stones, site.address)
-        with pytest.raises(SourceResting) as caught:
+        with pytest.raises(SourceRateLimited) as caught:
             ask(gate_to(site, plugin), plugin)
         assert caught.value.retry_after_s == pytest.approx(3600)
         assert site.time.waited == []
@@ -244,7 +244,7 @@ def test_long_retry_after_is_remembered(stones: Plugin, site: Site) -> None:
     memory = memory_in({})
     plugin = at(stones, site.address)
     for path in ("/memorial/1", "/memorial/2"):
-        with pytest.raises(SourceResting):
+        with pytest.raises(SourceRateLimited):
             ask(gate_to(site, plugin, memory=memory), plugin, path)
     assert site.paths() == ["/robots.txt", "/memorial/1"]
     site.time.now_s += 3601
@@ -378,7 +378,7 @@ def test_an_endpoint_of_one_plugin_is_closed_to_others(stones: Plugin, site: Sit
     """An endpoint of the user's own machine cannot be reached through another plugin, not even by a redirect."""
     plugin = at(stones, site.address)
     gate = gate_to(site, plugin)
-    gate.permissions = replace(gate.permissions, named={"wikidata": frozenset({site.address})})
+    gate.permissions = replace(gate.permissions, extra_hosts={"wikidata": frozenset({site.address})})
     with pytest.raises(SourceRefused) as caught:
         ask(gate, plugin)
     assert caught.value.rule == "address"

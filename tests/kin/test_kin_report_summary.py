@@ -155,11 +155,11 @@ def test_a_model_words_what_it_is_given() -> None:
     found = write_summary(case, ScriptedModel(json.dumps({"sentences": [values]})))
     assert not found.dropped
     rules = summary(case)
-    assert len(found.said) == len(rules) - 1
-    assert found.said[3] == SummarySentence(
-        text, (*rules[3].rests_on, *rules[4].rests_on), found.said[3].people, "model"
+    assert len(found.sentences) == len(rules) - 1
+    assert found.sentences[3] == SummarySentence(
+        text, (*rules[3].rests_on, *rules[4].rests_on), found.sentences[3].people, "model"
     )
-    assert "written by a language model" in family_page(family_document(case, found.said))
+    assert "written by a language model" in family_page(family_document(case, found.sentences))
 
 
 def test_inventions_of_a_model_are_dropped() -> None:
@@ -177,14 +177,14 @@ def test_inventions_of_a_model_are_dropped() -> None:
     found = write_summary(case, ScriptedModel(json.dumps({"sentences": proposed})))
     reasons = ["word not in its facts", "no key", "unknown key", "wrong form", "said twice"]
     assert [one.reason for one in found.dropped] == reasons
-    assert [one.by for one in found.said].count("model") == 1
+    assert [one.by for one in found.sentences].count("model") == 1
 
 
 def test_a_model_that_fails_leaves_the_rules() -> None:
     """If the model does not answer the summary is the rules', and a note says so."""
     case = vale_family()
     found = write_summary(case, ScriptedModel(ModelUnreachable("It is gone.")))
-    assert found.said == summary(case)
+    assert found.sentences == summary(case)
     assert "could not write the summary, so it was written by rules: It is gone." in found.note
 
 

@@ -46,7 +46,7 @@ def compare_people(tree: Tree, one: PersonId, other: PersonId) -> MergeProposal:
     scores, pair = PairScores(tree, (), DEFAULT_SETTINGS), ordered_pair(one, other)
     scores.run()
     against = scores.vetoes_of(pair)
-    score = probability(scores.beliefs.get(pair, scores.base(pair).total))
+    score = probability(scores.log_odds.get(pair, scores.base(pair).total))
     return proposal_for(scores, pair, min(score, RULED_OUT) if against else score, against)
 
 

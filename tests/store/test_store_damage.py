@@ -82,7 +82,7 @@ def test_a_running_job_goes_on_with_a_damaged_row(store: Store, store_url: str) 
     job = store.leases.lease_next("w", ["research"], lease_s=LEASE_S)
     assert job is not None
     changed(store_url, "UPDATE kiwi_job SET report = '[]', losses = '{', request = '{'")
-    assert store.leases.renew(job.holder, job.id, lease_s=LEASE_S) == "ours"
+    assert store.leases.renew(job.holder, job.id, lease_s=LEASE_S) == "held"
     store.jobs.report_progress(job.holder, job.id, {"pages": 3})
     store.jobs.add_events(job.holder, job.id, 1, [{"event": "page"}])
     store.jobs.end(job.holder, job.id, "done", {"story": "Well."})

@@ -56,14 +56,14 @@ def test_a_token_is_valid_until_it_is_revoked(store: Store, another: Opener) -> 
     first, second = (store.users.new_token("Ann", label=label, made_at=NOW) for label in ("laptop", "phone"))
     assert first.text != second.text
     for token in (first, second):
-        row = store.users.token_of(token.text)
+        row = store.users.find_token(token.text)
         assert (row and row.id, store.users.by_credential(token.id)) == (token.id, store.users.get("Ann"))
     store.users.note_use(first.id, at=LATER)
     store.users.revoke(first.id, at=LATER)
     store.users.revoke(first.id, at="2027")
     other = another().users
-    assert (other.by_credential(first.id), other.token_of(first.text)) == (None, None)
-    assert other.token_of(second.text) == TokenRow(second.id, "Ann", "phone", NOW, "", "")
+    assert (other.by_credential(first.id), other.find_token(first.text)) == (None, None)
+    assert other.find_token(second.text) == TokenRow(second.id, "Ann", "phone", NOW, "", "")
     assert {row.label: (row.used_at, row.revoked_at) for row in other.tokens("Ann")} == {
         "laptop": (LATER, LATER),
         "phone": ("", ""),
@@ -80,7 +80,7 @@ def test_a_removed_user_is_out_at_once(store: Store) -> None:
         store.jobs.add("x", f"of {user}", {}, user=user)
     store.users.remove("Ann")
     store.users.add("Ann", "reader", made_at=LATER)
-    assert (store.users.by_credential(token.id), store.users.token_of(token.text)) == (None, None)
+    assert (store.users.by_credential(token.id), store.users.find_token(token.text)) == (None, None)
     assert store.users.tokens() == []
     assert {row.kind: row.user for row in store.jobs.all()} == {"of Ann": "", "of Bob": "Bob"}
 
@@ -111,7 +111,7 @@ def test_an_invalid_token_is_refused(store: Store) -> None:
     store.users.add("Ann", "owner", made_at=NOW)
     store.users.new_token("Ann", made_at=NOW)
     for text in ("", "kiwi_", "x" * 10_000, "a\0b", "\ud800", "' OR 1=1 --"):
-        assert store.users.token_of(text) is None
+        assert store.users.find_token(text) is None
 
 
 def test_no_token_can_be_read_from_the_store(tmp_path: Path) -> None:

@@ -141,11 +141,11 @@ def test_a_job_ends_once(store: Store) -> None:
 def test_a_lease_that_is_renewed_does_not_lapse(store: Store) -> None:
     """Only the job of a worker that did not report back goes back in line."""
     job, other = running_job(store, lease_s=LAPSED_S), running_job(store, worker="v")
-    assert store.leases.renew("w", job.id, lease_s=LEASE_S) == "ours"
+    assert store.leases.renew("w", job.id, lease_s=LEASE_S) == "held"
     assert store.leases.expire(max_lost_starts=3) == []
     assert store.leases.renew("v", job.id, lease_s=LEASE_S) == "lost"
     assert store.leases.renew("w", "nobody-1", lease_s=LEASE_S) == "lost"
-    assert store.leases.renew("v", other.id, lease_s=LEASE_S) == "ours"
+    assert store.leases.renew("v", other.id, lease_s=LEASE_S) == "held"
 
 
 def test_a_lost_job_is_taken_over_with_the_reason(store: Store, another: Opener) -> None:

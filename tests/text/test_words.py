@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.text.languages import stemmer
-from kiwiresearch.text.words import has_no_spaces, occurrences, plain_lower, words_in
+from kiwiresearch.text.words import is_in_unspaced_script, occurrences, plain_lower, words_in
 
 ANYTHING = st.text(st.characters(exclude_categories=()))
 
@@ -84,8 +84,8 @@ def test_forms_of_a_word_are_found_where_they_begin(text: str, word: str, found:
 
 def test_scripts_without_spaces_are_found_inside_runs() -> None:
     """A Japanese word is found wherever its characters are."""
-    assert has_no_spaces("東京")
-    assert not has_no_spaces("Tokyo")
+    assert is_in_unspaced_script("東京")
+    assert not is_in_unspaced_script("Tokyo")
     assert occurrences("私は東京に住む。東京都", "東京", stemmer("jpn")) == [2, 8]
 
 

@@ -31,12 +31,12 @@ def guarded(
 ) -> Iterator[int]:
     """A server with these settings and these further routes; its port."""
     with listen("127.0.0.1", 0) as door:
-        ending = Shutdown(grace_s=0.2)
-        app = make_app(room_with(room, serve or ServeSettings()), ending=ending)
+        shutdown = Shutdown(grace_s=0.2)
+        app = make_app(room_with(room, serve or ServeSettings()), shutdown=shutdown)
         if also:
             also(app)
         up = threading.Event()
-        server = Server(app, ending, up.set)
+        server = Server(app, shutdown, up.set)
         thread = threading.Thread(target=server.run, args=([door],))
         thread.start()
         assert up.wait(30)

@@ -95,10 +95,10 @@ def user_server(home: Path, *books: str, **environment: str) -> Iterator[UserSer
         contextlib.closing(make_jobs(room)) as jobs,
         listen("127.0.0.1", 0) as door,
     ):
-        ending = Shutdown(grace_s=0.2)
-        app = make_app(room, jobs=jobs, mounts=_mcp(room, jobs), ending=ending)
+        shutdown = Shutdown(grace_s=0.2)
+        app = make_app(room, jobs=jobs, mounts=_mcp(room, jobs), shutdown=shutdown)
         up = threading.Event()
-        server = Server(app, ending, up.set)
+        server = Server(app, shutdown, up.set)
         thread = threading.Thread(target=server.run, args=([door],))
         thread.start()
         assert up.wait(30)

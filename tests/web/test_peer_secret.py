@@ -13,7 +13,7 @@ import pytest
 from tests.hosts.running_hosts import Host, a_host
 from tests.web.servers import http_client
 
-from kiwiresearch.errors import HostAway
+from kiwiresearch.errors import HostUnreachable
 from kiwiresearch.ids import BookId
 from kiwiresearch.web import peers
 from kiwiresearch.web.peers import address_for_hosts, own_address
@@ -159,9 +159,9 @@ def test_a_host_that_gets_nowhere_is_not_waited_for(host: Host, book: str, monke
     line = PeerClient("door", host.url, host.presence.secret)
     held = host.presence.books._opened()[book].read_lock
     with held:
-        with pytest.raises(HostAway, match="took too long to reply"):
+        with pytest.raises(HostUnreachable, match="took too long to reply"):
             line.ask(BookId(book), [Call("title", ("Sunset",), lambda value, _: value)])
-        with pytest.raises(HostAway, match="503"):
+        with pytest.raises(HostUnreachable, match="503"):
             line.ping()
     line.ping()
     line.close()
@@ -197,7 +197,7 @@ def test_a_line_knows_whom_it_speaks_to(host: Host) -> None:
     """A host of another name at the same address, or one that does not know us, is not the one we want."""
     for name, secret in (("somebody", host.presence.secret), ("door", "wrong")):
         line = PeerClient(name, host.url, secret)
-        with pytest.raises(HostAway, match=repr(name)):
+        with pytest.raises(HostUnreachable, match=repr(name)):
             line.ping()
         line.close()
 

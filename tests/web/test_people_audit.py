@@ -22,7 +22,7 @@ from kiwiresearch.store.audit import AuditRow
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.audit import AuditLog, record_policy
-from kiwiresearch.web.guard.server_token import TRIES_OF_ALL_PER_MINUTE
+from kiwiresearch.web.guard.server_token import MAX_WRONG_TOKENS_PER_MINUTE_OVERALL
 from kiwiresearch.web.guard.setup import open_accounts
 from kiwiresearch.workspace.users import utc_now
 from kiwiresearch.workspace.workspace import store_of
@@ -344,9 +344,9 @@ def test_naming_other_addresses_does_not_help_to_guess(tmp_path: Path) -> None:
         wrong = {"Authorization": "Bearer kiwi_" + "z" * 32}
         codes = [
             client.get("/api/books", headers=wrong | {"X-Forwarded-For": f"192.0.2.{number}"}).status_code
-            for number in range(TRIES_OF_ALL_PER_MINUTE + 20)
+            for number in range(MAX_WRONG_TOKENS_PER_MINUTE_OVERALL + 20)
         ]
-        assert 429 in codes[TRIES_OF_ALL_PER_MINUTE:]
+        assert 429 in codes[MAX_WRONG_TOKENS_PER_MINUTE_OVERALL:]
         assert len(people.store.audit.rows(action="login", limit=1_000)) == codes.count(401)
         assert rita.get("/api/books", headers={"X-Forwarded-For": "192.0.2.250"}).status_code == 200
 

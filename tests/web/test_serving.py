@@ -195,10 +195,10 @@ def test_a_server_part_that_cannot_start_is_reported(room: ServerContext, caplog
         yield
 
     with listen("127.0.0.1", 0) as door:
-        ending = Shutdown()
-        app = make_app(room, mounts={"/tools": Starlette(lifespan=broken)}, ending=ending)
+        shutdown = Shutdown()
+        app = make_app(room, mounts={"/tools": Starlette(lifespan=broken)}, shutdown=shutdown)
         with pytest.raises(KiwiError, match="could not start"):
-            Server(app, ending, lambda: None).run([door])
+            Server(app, shutdown, lambda: None).run([door])
     assert "no room for tools" in caplog.text
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kiwiresearch.errors import HostAway
+from kiwiresearch.errors import HostUnreachable
 from kiwiresearch.ids import BookId
 from kiwiresearch.store.store import open_store
 from kiwiresearch.workspace.hosts import connect_hosts
@@ -91,7 +91,7 @@ def test_a_host_that_fails_again_and_again_is_left_alone(tmp_path: Path, sample_
         met = OtherHosts(store, "ours")
         met.refresh()
         for is_up in (True, False, False):
-            with pytest.raises(HostAway):
+            with pytest.raises(HostUnreachable):
                 met.ask(book, [call])
             met.retry_failed()
             assert [host.is_up for host in met.all()] == [is_up]
@@ -110,7 +110,7 @@ def test_a_shelf_counts_how_often_other_hosts_failed(tmp_path: Path) -> None:
     opener, shelf = connect_hosts(workspace), Shelf((), workspace.opener)
     assert shelf.failures == 0
     try:
-        with pytest.raises(HostAway):
+        with pytest.raises(HostUnreachable):
             opener(BookId("00000000-0000-0000-0000-000000000000"))
         assert shelf.failures == 1
     finally:

@@ -7,7 +7,7 @@ import contextlib
 import pytest
 from tests.http_servers import CHUNKED, DRIPS, Failing, Handle, closed, dripping, endless, serving, silent
 
-from kiwiresearch.errors import HostAway
+from kiwiresearch.errors import HostUnreachable
 from kiwiresearch.zim import peer_client
 from kiwiresearch.zim.peer_client import PeerClient
 
@@ -36,7 +36,7 @@ def test_a_host_that_misbehaves_is_cut_off(fault: str, good: int, monkeypatch: p
         with monkeypatch.context() as patch:
             for name in ("MAX_WORK_S", "TOTAL_S") if "too long" in words else ():
                 patch.setattr(peer_client, name, 0.3)
-            with pytest.raises(HostAway, match=f"'host' {words}"):
+            with pytest.raises(HostUnreachable, match=f"'host' {words}"):
                 client.ping()
         assert host.calls == good + attempts
         host.good = 100
@@ -48,7 +48,7 @@ def test_a_host_at_work_has_more_time_once_it_answers(monkeypatch: pytest.Monkey
     monkeypatch.setattr(peer_client, "MAX_WORK_S", 0.0)
     host = Failing(closed, good=100)
     with serving(host) as address, contextlib.closing(PeerClient("host", address, "secret")) as client:
-        with pytest.raises(HostAway, match="took too long to reply"):
+        with pytest.raises(HostUnreachable, match="took too long to reply"):
             client.ping()
         monkeypatch.setattr(peer_client, "MAX_WORK_S", 60.0)
         client.ping()

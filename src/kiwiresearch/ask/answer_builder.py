@@ -46,11 +46,11 @@ def disagreements(
     said = [(unit, ComparedSentence.of(unit.text, unit.segmented.page.title, language)) for unit in units]
     keys = {scored_unit.sort_key for scored_unit in shown}
     found: list[tuple[Disagreement, ScoredUnit, ScoredUnit]] = []
-    for index, (item, saying) in enumerate(said):
+    for index, (item, sentence) in enumerate(said):
         if item.sort_key not in keys:
             continue
-        for other, denied in said[index + 1 :]:
-            disagreement = compare_sentences(saying, denied)
+        for other, other_sentence in said[index + 1 :]:
+            disagreement = compare_sentences(sentence, other_sentence)
             is_clear = disagreement and disagreement.kind == "contradiction" and disagreement.strength >= MIN_STRENGTH
             if disagreement and is_clear and _same_subject(item, other, language):
                 found.append((disagreement, item, other))
@@ -95,14 +95,14 @@ def _key(scored_unit: ScoredUnit) -> str:
     return key_of(scored_unit.segmented.page.ref, unit.start, unit.end)
 
 
-MIN_FOR_SHORT = 0.55
+MIN_SHORT_CONFIDENCE = 0.55
 """Without the reading model, a short answer is marked only if the confidence is at least this."""
 MAX_SHORT_CHARS = 100
 MAX_SOMETHING_ELSE = 0.4
 """The highest confidence of an answer whose few words are probably of something else."""
-LEAST_FOR_SHORT = -5.0
-"""If the reading model prefers no answer to the short one by more than this, the confidence is as low. On a sample of
-NQ, SQuAD and CMU in the book of 2007, none of 24 such short answers was right.
+MIN_SHORT_WORDS_SCORE = -5.0
+"""If the reading model prefers no answer to the short one by more than this, the confidence is capped at
+MAX_SOMETHING_ELSE. On a sample of NQ, SQuAD and CMU in the book of 2007, none of 24 such short answers was right.
 """
 SHORT_ANSWER_KINDS: frozenset[AnswerKind] = frozenset({"person", "date", "place", "number", "choice"})
 """Questions that a few words answer; for others, words are marked only if the reading model prefers them to none."""
@@ -167,7 +167,7 @@ class AnswerBuilder:
         found = self._short(chosen[0], lines[0].text)
         is_other = found is not None and self._is_of_something_else(chosen[0], found)
         at, short = (found.start, lines[0].text[slice(*found)]) if found and not is_other else (-1, "")
-        is_doubted = found is not None and chosen[0].features.get("answer's words", 0.0) < LEAST_FOR_SHORT
+        is_doubted = found is not None and chosen[0].features.get("answer's words", 0.0) < MIN_SHORT_WORDS_SCORE
         confidence = min(frame.confidence, MAX_SOMETHING_ELSE) if is_other or is_doubted else frame.confidence
         return replace(
             frame,
@@ -261,7 +261,7 @@ class AnswerBuilder:
         return whole_list(line, found) if asks_for_several(self.asked) else found
 
     def _short_by_rule(self, best: ScoredUnit, line: str, *, is_box: bool) -> AnswerSpan | None:
-        if self.evidence.strength.answer_confidence < MIN_FOR_SHORT or best.features.get("names missing"):
+        if self.evidence.strength.answer_confidence < MIN_SHORT_CONFIDENCE or best.features.get("names missing"):
             return None
         return short_answer(line, self.asked, is_box=is_box)
 

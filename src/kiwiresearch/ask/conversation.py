@@ -99,28 +99,28 @@ def _resolve_question(
 ) -> ResolvedQuestion:
     """Resolve a complete question: its pronoun is replaced, or what it leaves out is added."""
     table = asked.vocabulary
-    pointing = asked.unresolved_pronoun()
-    if pointing:
-        meant = state.referent_of(pointing)
+    pronoun = asked.unresolved_pronoun()
+    if pronoun:
+        meant = state.referent_of(pronoun)
         if not meant:
             return ResolvedQuestion(question, subject_of(asked, language))
         if asked.is_fragment():
             return _resolve_fragment(asked.text, state, question, language)
         if not asked.is_complete() and asked.names:
             return ResolvedQuestion(question, subject_of(asked, language))
-        text = _replaced(asked.text, pointing, _as_mentioned(meant, state), table)
+        text = _replaced(asked.text, pronoun, _as_mentioned(meant, state), table)
         subject = state.subject if meant == state.relation else meant
-        return ResolvedQuestion(text, subject, f"{pointing.word!r} means {meant!r}.")
+        return ResolvedQuestion(text, subject, f"{pronoun.word!r} means {meant!r}.")
     if asked.names:
         return ResolvedQuestion(question, subject_of(asked, language))
     bare = END.sub("", asked.text)
-    content = [token.low for token in asked.content()]
+    content = [token.lowered for token in asked.content()]
     why = f"It is about {state.subject!r}, which it does not name."
-    before = [token.low for token in asked.tokens[:-1]][-2:]
+    before = [token.lowered for token in asked.tokens[:-1]][-2:]
     if (
         content
         and set(content) <= table.aspects
-        and asked.tokens[-1].low in content
+        and asked.tokens[-1].lowered in content
         and (tied or table.words["definite"] & set(before))
     ):
         text = table.templates["part"].format(bare, _as_mentioned(state.subject, state)) + "?"
@@ -132,7 +132,7 @@ def _resolve_question(
         and question.rstrip().endswith("?")
     ):
         return _resolve_fragment(asked.text, state, question, language)
-    is_short = set(content) <= table.words["groups"] and asked.tokens[-1].low in table.words["ending_verbs"]
+    is_short = set(content) <= table.words["groups"] and asked.tokens[-1].lowered in table.words["ending_verbs"]
     if asked.is_complete() and (is_short or (tied and not content)):
         return ResolvedQuestion(
             table.templates["beside"].format(bare, _as_mentioned(state.subject, state)) + "?", state.subject, why
@@ -151,17 +151,17 @@ def _resolve_fragment(rest: str, state: DialogueState, question: str, language: 
     table = part.vocabulary
     if not part.tokens:
         return ResolvedQuestion(question, state.subject)
-    pointing = part.unresolved_pronoun()
-    if pointing and not state.referent_of(pointing):
+    pronoun = part.unresolved_pronoun()
+    if pronoun and not state.referent_of(pronoun):
         return ResolvedQuestion(question, state.subject)
-    if pointing:
-        return _resolve_pronoun_fragment(part, pointing, state)
+    if pronoun:
+        return _resolve_pronoun_fragment(part, pronoun, state)
     why = f"It asks {state.last_question.text!r} again, for {part.text!r}."
     if table.phrases["year"].search(plain_lower(part.text)):
         return ResolvedQuestion(with_other_year(state.last_question, part.text), state.subject, why)
-    content = [token.low for token in part.content()]
-    is_aspect = not part.names and _is_aspect(content, table) and part.tokens[-1].low == content[0]
-    is_aspect = is_aspect and part.tokens[0].low not in table.words["prepositions"]
+    content = [token.lowered for token in part.content()]
+    is_aspect = not part.names and _is_aspect(content, table) and part.tokens[-1].lowered == content[0]
+    is_aspect = is_aspect and part.tokens[0].lowered not in table.words["prepositions"]
     if is_aspect and (content[0] not in table.words["groups"] or state.last_question.names):
         phrase = table.templates["part"].format(_with_article(part), _as_mentioned(state.subject, state))
         return ResolvedQuestion(
@@ -173,15 +173,15 @@ def _resolve_fragment(rest: str, state: DialogueState, question: str, language: 
     return ResolvedQuestion(text, part.subject_name() or _without_article(part), why)
 
 
-def _resolve_pronoun_fragment(part: Utterance, pointing: UnresolvedPronoun, state: DialogueState) -> ResolvedQuestion:
+def _resolve_pronoun_fragment(part: Utterance, pronoun: UnresolvedPronoun, state: DialogueState) -> ResolvedQuestion:
     table = part.vocabulary
-    meant = state.referent_of(pointing)
-    phrase = _replaced(part.text, pointing, _as_mentioned(meant, state), table)
-    why = f"{pointing.word!r} means {meant!r}."
-    if not pointing.is_possessive or pointing.start > 0:
+    meant = state.referent_of(pronoun)
+    phrase = _replaced(part.text, pronoun, _as_mentioned(meant, state), table)
+    why = f"{pronoun.word!r} means {meant!r}."
+    if not pronoun.is_possessive or pronoun.start > 0:
         same = with_other_name(state.last_question, phrase, state.subject) if meant != state.subject else ""
         return ResolvedQuestion(same or table.templates["about"].format(phrase), meant, why)
-    return ResolvedQuestion(_question_about(phrase, part.tokens[-1].low, table), state.subject, why)
+    return ResolvedQuestion(_question_about(phrase, part.tokens[-1].lowered, table), state.subject, why)
 
 
 def _question_about(phrase: str, noun: str, table: ConversationWords) -> str:
@@ -193,13 +193,13 @@ def _question_about(phrase: str, noun: str, table: ConversationWords) -> str:
     return table.templates["who" if is_person else what].format(phrase)
 
 
-def _replaced(text: str, pointing: UnresolvedPronoun, meant: str, table: ConversationWords) -> str:
-    form = "owner" if pointing.is_possessive else pointing.kind
+def _replaced(text: str, pronoun: UnresolvedPronoun, meant: str, table: ConversationWords) -> str:
+    form = "owner" if pronoun.is_possessive else pronoun.kind
     form = "year" if form == "time" and meant[0].isdigit() else form
     words = table.templates[form].format(meant) if form in table.templates else meant
-    if pointing.start == 0:
+    if pronoun.start == 0:
         words = words[0].upper() + words[1:]
-    return text[: pointing.start] + words + text[pointing.end :]
+    return text[: pronoun.start] + words + text[pronoun.end :]
 
 
 def _as_mentioned(subject: str, state: DialogueState) -> str:
@@ -210,12 +210,12 @@ def _as_mentioned(subject: str, state: DialogueState) -> str:
 
 
 def _with_article(part: Utterance) -> str:
-    has_one = part.tokens[0].low in part.vocabulary.words["articles"]
+    has_one = part.tokens[0].lowered in part.vocabulary.words["articles"]
     return part.text if has_one else f"the {part.text}"
 
 
 def _without_article(part: Utterance) -> str:
     """A fragment without its articles and prepositions in front: 'child' of 'for a child'."""
     skipped = part.vocabulary.words["articles"] | part.vocabulary.words["prepositions"]
-    first = next((token for token in part.tokens if token.low not in skipped), part.tokens[0])
+    first = next((token for token in part.tokens if token.lowered not in skipped), part.tokens[0])
     return part.text[first.start :]

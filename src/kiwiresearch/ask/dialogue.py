@@ -33,24 +33,24 @@ def with_other_name(last: Utterance, other: str, subject: str) -> str:
 
 def _name_to_replace(last: Utterance, names: list[QuestionName], subject: str) -> QuestionName:
     """The name to replace: the last one in a yes-or-no question, else the subject."""
-    if last.tokens[0].low in last.vocabulary.words["auxiliaries"]:
+    if last.tokens[0].lowered in last.vocabulary.words["auxiliaries"]:
         return names[-1]
     return next((name for name in names if name.text in (subject, last.subject_name())), names[-1])
 
 
 def _replace_name(last: Utterance, name: QuestionName, other: str) -> str:
-    start = last.tokens[name.first - 1].start if name.has_article else name.start
-    other = POSSESSIVE.sub("", other) if last.tokens[name.last - 1].is_possessive else other
+    start = last.tokens[name.first_token - 1].start if name.has_article else name.start
+    other = POSSESSIVE.sub("", other) if last.tokens[name.end_token - 1].is_possessive else other
     return last.text[:start] + other + last.text[name.end :]
 
 
 def _with_other_group(last: Utterance, other: str) -> str:
     """'How much may an adult take?' with a child instead."""
     groups, articles = last.vocabulary.words["groups"], last.vocabulary.words["articles"]
-    place = next((at for at, token in enumerate(last.tokens) if token.low in groups), -1)
+    place = next((at for at, token in enumerate(last.tokens) if token.lowered in groups), -1)
     if place < 0 or groups.isdisjoint(plain_lower(other).split()[-1:]):
         return ""
-    first = place - (place > 0 and last.tokens[place - 1].low in articles)
+    first = place - (place > 0 and last.tokens[place - 1].lowered in articles)
     return last.text[: last.tokens[first].start] + other + last.text[last.tokens[place].end :]
 
 
@@ -59,25 +59,27 @@ def _with_other_noun(last: Utterance, other: str) -> str:
     tokens, words = last.tokens, last.vocabulary.words
     if (
         len(tokens) > COUNTED_NOUN
-        and tokens[1].low in words["counting"]
+        and tokens[1].lowered in words["counting"]
         and last.vocabulary.is_content(tokens[COUNTED_NOUN])
     ):
         return last.text[: tokens[COUNTED_NOUN].start] + other + last.text[tokens[COUNTED_NOUN].end :]
-    bound = [at for at, token in enumerate(tokens) if token.low in words["prepositions"] and 0 < at < len(tokens) - 1]
-    if bound and not any(token.low in words["auxiliaries"] for token in tokens[bound[-1] :]):
+    bound = [
+        at for at, token in enumerate(tokens) if token.lowered in words["prepositions"] and 0 < at < len(tokens) - 1
+    ]
+    if bound and not any(token.lowered in words["auxiliaries"] for token in tokens[bound[-1] :]):
         return last.text[: tokens[bound[-1] + 1].start] + other + last.text[tokens[-1].end :]
-    verb = next((at for at, token in enumerate(tokens) if token.low in words["auxiliaries"]), -1)
+    verb = next((at for at, token in enumerate(tokens) if token.lowered in words["auxiliaries"]), -1)
     if verb < 0 or verb == len(tokens) - 1:
         return ""
     first = verb + 1
-    end = first + (tokens[first].low in words["articles"])
+    end = first + (tokens[first].lowered in words["articles"])
     while (
         end < len(tokens) - 1
         and last.vocabulary.is_content(tokens[end])
         and last.vocabulary.is_content(tokens[end + 1])
     ):
         end += 1
-    if tokens[0].low in words["whatever"] or end >= len(tokens):
+    if tokens[0].lowered in words["whatever"] or end >= len(tokens):
         end = len(tokens) - 1
     elif end == len(tokens) - 1 and end > first:
         end -= 1  # the last word is the verb: 'Do dogs dream?'
@@ -105,9 +107,9 @@ def with_question_word(last: Utterance, word: str) -> str:
     """'When was Darwin born?' with 'where' or 'why' instead."""
     asking = END.sub("", word).capitalize()
     tokens, words = last.tokens, last.vocabulary.words
-    verb = next((at for at, token in enumerate(tokens) if token.low in words["auxiliaries"]), -1)
+    verb = next((at for at, token in enumerate(tokens) if token.lowered in words["auxiliaries"]), -1)
     if not last.is_complete():
-        said = last.text if last.names and last.names[0].first == 0 else last.text[0].lower() + last.text[1:]
+        said = last.text if last.names and last.names[0].first_token == 0 else last.text[0].lower() + last.text[1:]
         return f"{asking} {END.sub('', said)}?"
     start = verb if verb >= 0 else 1
     if start >= len(tokens):
@@ -134,44 +136,44 @@ class DialogueState:
     """The answer to a question that asked for a person, or the person it names."""
     place: str = ""
 
-    def referent_of(self, pointing: UnresolvedPronoun) -> str:
+    def referent_of(self, pronoun: UnresolvedPronoun) -> str:
         """The referent of a pronoun."""
-        if pointing.kind in ("male", "female"):
-            if self.relation_kind == pointing.kind:
+        if pronoun.kind in ("male", "female"):
+            if self.relation_kind == pronoun.kind:
                 return self.relation
             return self.person or self._described_person()
-        if pointing.kind == "time":
+        if pronoun.kind == "time":
             year = self.last_question.vocabulary.year.search(self.last_question.text)
             return year[0].split()[-1] if year else self.subject
-        return (self.place if pointing.kind == "place" else "") or self.subject
+        return (self.place if pronoun.kind == "place" else "") or self.subject
 
     def _described_person(self) -> str:
         """The subject, unless it is a common noun; then a child or a woman in the question, if there is one."""
         words = self.last_question.vocabulary.words
         tokens = self.last_question.tokens
-        described = next((at for at, token in enumerate(tokens) if token.low in words["groups"]), -1)
+        described = next((at for at, token in enumerate(tokens) if token.lowered in words["groups"]), -1)
         lowered = plain_lower(self.last_question.text)
         is_common = any(f" {article} {plain_lower(self.subject)}" in lowered for article in words["articles"])
         if not is_common or described < 0:
             return "" if is_common and self.subject.islower() else self.subject
-        first = described - (described > 0 and tokens[described - 1].low in words["articles"])
+        first = described - (described > 0 and tokens[described - 1].lowered in words["articles"])
         return self.last_question.text[tokens[first].start : tokens[described].end]
 
 
 def person_asked_for(last: Utterance, subject: str, answer: str, table: ConversationWords) -> str:
     """Who is meant after 'Who wrote Hamlet?': the name in the answer, or the words of the question."""
-    asks = bool(last.tokens) and last.tokens[0].low in table.words["who"]
+    asks = bool(last.tokens) and last.tokens[0].lowered in table.words["who"]
     if not asks or (subject and fold(subject) not in fold(last.text)):
         return ""
     rest = END.sub("", last.text[last.tokens[1].start :]) if len(last.tokens) > 1 else ""
-    is_named = last.tokens[0].low in table.words["being"] or (
-        len(last.tokens) > 1 and last.tokens[1].low in table.words["being"]
+    is_named = last.tokens[0].lowered in table.words["being"] or (
+        len(last.tokens) > 1 and last.tokens[1].lowered in table.words["being"]
     )
     described = last.text[last.tokens[2].start :] if is_named and len(last.tokens) > 2 else ""
-    is_name = any(name.first == 2 and name.last == len(last.tokens) for name in last.names)
+    is_name = any(name.first_token == 2 and name.end_token == len(last.tokens) for name in last.names)
     if is_named and (not described or is_name or not last.content()):
         return ""
-    if last.tokens[1:2] and not is_named and last.tokens[1].low in table.words["auxiliaries"]:
+    if last.tokens[1:2] and not is_named and last.tokens[1].lowered in table.words["auxiliaries"]:
         return ""
     if is_named and relation_in(last)[1] in ("male", "female"):
         return ""
@@ -190,15 +192,19 @@ def relation_in(last: Utterance) -> tuple[str, str]:
     """A person that the question names by a relation, and their gender: "Charles Darwin's wife", female."""
     of = last.vocabulary.words["of"]
     for place, token in enumerate(last.tokens):
-        kind = next((kind for kind in ("male", "female") if token.low in last.vocabulary.relations[kind]), "")
+        kind = next((kind for kind in ("male", "female") if token.lowered in last.vocabulary.relations[kind]), "")
         if not kind or token.is_possessive:
             continue
-        owner = next((name for name in last.names if name.last == place and last.tokens[place - 1].is_possessive), None)
+        owner = next(
+            (name for name in last.names if name.end_token == place and last.tokens[place - 1].is_possessive), None
+        )
         if owner:
             return last.text[owner.start : token.end], kind
-        if last.tokens[0].low not in last.vocabulary.words["who"]:
+        if last.tokens[0].lowered not in last.vocabulary.words["who"]:
             continue
-        owned = next((name for name in last.names if name.preposition in of and place < name.first <= place + 3), None)
+        owned = next(
+            (name for name in last.names if name.preposition in of and place < name.first_token <= place + 3), None
+        )
         if owned:
             return f"the {last.text[token.start : owned.end]}", kind
     return "", ""
@@ -212,14 +218,14 @@ def subject_of(asked: Utterance, language: str) -> str:
     query = parse_query(asked.text, language)
     text = query.core if query.definitional else _after_verb(asked)
     part = Utterance.of(text.rpartition(asked.vocabulary.templates["of"])[2], asked.vocabulary)
-    does = any(token.low in asked.vocabulary.words["doing"] for token in asked.tokens[:2])
-    return _first_noun(part, has_verb=does or asked.tokens[0].low in asked.vocabulary.words["auxiliaries"])
+    does = any(token.lowered in asked.vocabulary.words["doing"] for token in asked.tokens[:2])
+    return _first_noun(part, has_verb=does or asked.tokens[0].lowered in asked.vocabulary.words["auxiliaries"])
 
 
 def _after_verb(asked: Utterance) -> str:
     """The words after the first auxiliary verb of a question; all words if it has none."""
     verbs = asked.vocabulary.words["auxiliaries"]
-    verb = next((at for at, token in enumerate(asked.tokens[:-1]) if token.low in verbs), -1)
+    verb = next((at for at, token in enumerate(asked.tokens[:-1]) if token.lowered in verbs), -1)
     return asked.text[asked.tokens[verb + 1].start :]
 
 

@@ -381,7 +381,7 @@ def pronoun_is_clear(
 ) -> bool:
     """Whether it is clear what a pronoun at the start refers to: the text shown just before is of the same page.
 
-    `before` is empty if only the question came before, and None if what came before is not source_texts.
+    `before` is empty if only the question came before, and None if what came before is not from the sources.
     """
     if not begins_with_pronoun(text, language):
         return True

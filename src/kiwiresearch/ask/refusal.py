@@ -6,7 +6,7 @@ steps may refuse, in this order:
 1. After the search by words (`retrieval.py`): no page is likely enough to have the answer (`is_strong`); a question in
    a language that no book is in needs clearer evidence (`is_clear_in_other_language`).
 2. After the reading model (`reranker.py`): the best sentence is not likely enough to be the answer
-   (`judge_by_reader`). If there is a reading model, it also overrules step 1, in either direction.
+   (`accept_or_refuse_by_reader`). If there is a reading model, it also overrules step 1, in either direction.
 3. When the answer is built (`answer_builder.py`): a wrong answer could cause harm, and this one may be wrong
    (`reason_to_refuse`), or the question is about a year after the book was published (`reason_if_after_book`).
 
@@ -82,9 +82,9 @@ def is_hopeless(strength: Strength) -> bool:
 
 
 def is_clear_in_other_language(strength: Strength) -> bool:
-    """Whether evidence answers a question in a language that no book is in, of which only names are sure to be found.
+    """Whether evidence answers a question in a language no book uses, where only names can be matched reliably.
 
-    A word that is not near the best sentence may be the one that matters.
+    All words must be near the best sentence, since a missing one may be the one that matters.
     """
     return strength.coverage >= ALL_WORDS and strength.answer_confidence >= MIN_IN_OTHER_LANGUAGE
 
@@ -105,7 +105,7 @@ def refuse_not_on_page(evidence: RetrievedEvidence, title: str) -> RetrievedEvid
     return replace(evidence, route="none", why=not_on_page(title))
 
 
-def judge_by_reader(evidence: RetrievedEvidence, min_confidence: float) -> RetrievedEvidence:
+def accept_or_refuse_by_reader(evidence: RetrievedEvidence, min_confidence: float) -> RetrievedEvidence:
     """The evidence after the reading model: refused if its best sentence is too weak, else accepted."""
     if evidence.strength.answer_confidence < min_confidence:
         return replace(evidence, route="none", why=TOO_WEAK_BY_READER, verdict="")
@@ -116,7 +116,10 @@ def judge_by_reader(evidence: RetrievedEvidence, min_confidence: float) -> Retri
 
 
 def reason_to_refuse(evidence: RetrievedEvidence, danger: Danger | None) -> str:
-    """Why the evidence is not shown as an answer; empty if it is. What the books can know is checked afterwards."""
+    """Why the evidence is not shown as an answer; empty if it is.
+
+    Whether the book is too old is checked separately (`reason_if_after_book`).
+    """
     if evidence.route == "none":
         return evidence.why
     is_safe = danger is None or evidence.strength.answer_confidence >= MIN_SAFE_CONFIDENCE
@@ -150,7 +153,7 @@ def reason_if_after_book(question: Question, book: Book, best: str) -> str:
     """Why a question about a year after the book was published is refused; empty if the best sentence names that year.
 
     A book can have plans for the year, but not what has happened then; and most sentences found are about the same
-    event in another year. What other sentences expect in that year is something else.
+    event in another year. Other sentences about that year are usually about something else.
     """
     older = older_book(question.text, (book,), ())
     is_past = pattern_of(question.language, "past").search(question.text.lower()) is not None

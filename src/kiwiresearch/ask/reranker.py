@@ -10,7 +10,7 @@ from kiwiresearch.ask.answer import YesNo
 from kiwiresearch.ask.context import Stretch, stretches_of
 from kiwiresearch.ask.page_units import SegmentedPage
 from kiwiresearch.ask.question import Question
-from kiwiresearch.ask.refusal import judge_by_reader
+from kiwiresearch.ask.refusal import accept_or_refuse_by_reader
 from kiwiresearch.ask.score import (
     RetrievedEvidence,
     ScoredUnit,
@@ -65,7 +65,9 @@ def rerank(reader: Reader, question: Question, evidence: RetrievedEvidence, min_
     confidence = reader_confidence(units, question, evidence.strength)
     strength = Strength(evidence.strength.page_confidence, confidence, evidence.strength.coverage)
     verdict = _verdict(best) if question.kind == "yes_no" else ""
-    return judge_by_reader(replace(evidence, units=tuple(units), strength=strength, verdict=verdict), min_confidence)
+    return accept_or_refuse_by_reader(
+        replace(evidence, units=tuple(units), strength=strength, verdict=verdict), min_confidence
+    )
 
 
 def _verdict(best: _ReaderJudgement | None) -> YesNo:

@@ -38,16 +38,18 @@ from kiwiresearch.zim import EntryRef
 if TYPE_CHECKING:
     from kiwiresearch.embed import Embedder
 
-READ_FOR_TITLES = 8
+MAX_TITLE_CANDIDATES = 8
 """How many candidates found by title are read to see which are meant."""
 
 MIN_COVERAGE = 0.7
-"""The first step is the last only if this share of the question's words is near the best sentence or in its titles."""
+"""The title search ends the retrieval only if this share of the question's words is near the best sentence or in its
+titles.
+"""
 
-PAGES_OF_TEXT = 6
+FULLTEXT_PAGES = 6
 """How many pages of a full-text search are scored sentence by sentence; `widen` times as many in the last step."""
 
-BY_FIGURES = 0.85
+FIGURES_CONFIDENCE = 0.85
 """The confidence of a comparison by a figure on both pages; set by hand, since too few were measured."""
 
 MAX_UNDECIDED_CONFIDENCE = 0.4
@@ -89,23 +91,23 @@ class Retriever:
         if self.question.is_empty:
             return refuse_without_subject()
         compared = comparison_in(self.question)
-        both = self._compare(compared) if compared else None
-        if both is not None:
-            return both
-        first = self._step("title", read=READ_FOR_TITLES, pages=self.settings.top_pages)
+        comparison = self._compare(compared) if compared else None
+        if comparison is not None:
+            return comparison
+        first = self._step("title", read=MAX_TITLE_CANDIDATES, pages=self.settings.top_pages)
         corrected = self._corrected_by_search(first.corrected) if as_typed and not self.is_in_other_language else None
         if corrected is not None:
             return self._for_question(corrected).retrieve(as_typed=False)
         if first.units and first.is_named and self._ends_search(first.strength):
             return first
         read = self.settings.max_pages
-        text = self._step("fulltext", read=read, pages=max(PAGES_OF_TEXT, self.settings.top_pages))
+        text = self._step("fulltext", read=read, pages=max(FULLTEXT_PAGES, self.settings.top_pages))
         if text.units and self._is_strong(text.strength):
             return text
         if is_hopeless(text.strength):
             return refuse_too_weak(text)
         wider = self.settings.widen
-        last = self._step("widened", read=int(read * wider), pages=int(PAGES_OF_TEXT * wider))
+        last = self._step("widened", read=int(read * wider), pages=int(FULLTEXT_PAGES * wider))
         return last if last.units and self._is_strong(last.strength) else refuse_too_weak(last)
 
     def _is_strong(self, strength: Strength) -> bool:
@@ -137,13 +139,13 @@ class Retriever:
             hits = [
                 hit
                 for name in compared.names(thing)
-                for hit in side.search_pages(name, read=READ_FOR_TITLES, pages=1).hits
+                for hit in side.search_pages(name, read=MAX_TITLE_CANDIDATES, pages=1).hits
                 if _is_named(hit) or (self.question.kind == "person" and fold(hit.title).endswith(f" {fold(name)}"))
             ][:1]
             units = [unit for hit in hits for unit in side.units_of(hit, 1.0)]
             if not units:
                 return None
-            sides.append((hits[0], sorted(units, key=_order)))
+            sides.append((hits[0], sorted(units, key=_sort_key)))
         (first_hit, first), (second_hit, second) = sides
         if first_hit.ref == second_hit.ref:
             return None
@@ -153,7 +155,7 @@ class Retriever:
         if outcome is not None:
             rows = [unscored_unit(units[0].segmented, row) for (_, units), row in zip(sides, outcome.rows, strict=True)]
             found = RetrievedEvidence(
-                "title", why, tuple(rows), pages, Strength(1.0, BY_FIGURES, 1.0), is_named=True, part_count=2
+                "title", why, tuple(rows), pages, Strength(1.0, FIGURES_CONFIDENCE, 1.0), is_named=True, part_count=2
             )
             if self.question.kind == "yes_no":  # 'Is A bigger than B?'
                 return replace(found, verdict="yes" if outcome.winner == 0 else "no")
@@ -163,13 +165,13 @@ class Retriever:
         )
         if not self._is_strong(strength):
             return None
-        both = (first[0], second[0], *sorted([*first[1:], *second[1:]], key=_order))
+        compared_units = (first[0], second[0], *sorted([*first[1:], *second[1:]], key=_sort_key))
         strength = strength._replace(answer_confidence=min(strength.answer_confidence, MAX_UNDECIDED_CONFIDENCE))
-        return RetrievedEvidence("title", why, both, pages, strength, is_named=True, part_count=2)
+        return RetrievedEvidence("title", why, compared_units, pages, strength, is_named=True, part_count=2)
 
     def on_page(self, book: OpenBook, path: str) -> RetrievedEvidence:
         """The evidence of one page that the user named."""
-        units = tuple(sorted(self._units(book, path, 1.0), key=_order))
+        units = tuple(sorted(self._units(book, path, 1.0), key=_sort_key))
         title = units[0].segmented.page.title if units else book.title(path)
         strength = strength_of(units, self.question, with_meaning=self.with_meaning)
         examined = (ExaminedPage(book.ref(path), title, round(units[0].total, 2) if units else 0.0),)
@@ -188,7 +190,7 @@ class Retriever:
             unread = [hit.ref.path for hit in hits if hit.ref.book == book.id and hit.ref not in self.scored_pages]
             self.pages.prefetch(book, unread)
         units = [unit for hit in hits for unit in self.units_of(hit, hit.score.total / best)]
-        units = _of_best_passages(sorted(units, key=_order), self.settings.max_passages)
+        units = _of_best_passages(sorted(units, key=_sort_key), self.settings.max_passages)
         is_named = bool(units) and any(hit.ref == units[0].segmented.page.ref and _is_named(hit) for hit in hits)
         return RetrievedEvidence(
             route,
@@ -243,7 +245,7 @@ def is_foreign_to_books(language: str, books: Sequence[OpenBook]) -> bool:
     return bool(books) and all(book.language != language for book in books)
 
 
-def _order(unit: ScoredUnit) -> tuple[float, tuple[str, str, int]]:
+def _sort_key(unit: ScoredUnit) -> tuple[float, tuple[str, str, int]]:
     return -unit.total, unit.sort_key
 
 

@@ -20,7 +20,7 @@ class QuestionToken(NamedTuple):
     """A word of a question without its possessive, in lower case too, and its span."""
 
     text: str
-    low: str
+    lowered: str
     start: int
     end: int
     is_possessive: bool
@@ -28,13 +28,14 @@ class QuestionToken(NamedTuple):
 
 
 class QuestionName(NamedTuple):
-    """A name in a question, from its first token to the one after its last."""
+    """A name in a question, and its span of characters and of tokens."""
 
     text: str
     start: int
     end: int
-    first: int
-    last: int
+    first_token: int
+    end_token: int
+    """The token after its last one."""
     has_article: bool
     preposition: str
 
@@ -56,14 +57,18 @@ class ConversationWords:
 
     def pronoun_kind(self, word: str) -> str:
         """The kind of a pronoun: male, female, thing, several, place, time, pointing; '' for other words."""
-        return next((kind for kind in KINDS if word in self.pronouns[kind]), "")
+        return next((kind for kind in PRONOUN_KINDS if word in self.pronouns[kind]), "")
 
     def is_content(self, token: QuestionToken) -> bool:
         """Whether a word names something, and is neither a common word nor a verb."""
-        low = token.low
-        if low in self.stop_words or low in self.words["auxiliaries"] or low in self.words["asking"]:
+        lowered = token.lowered
+        if lowered in self.stop_words or lowered in self.words["auxiliaries"] or lowered in self.words["asking"]:
             return False
-        return low not in self.words["verbs"] and low not in self.words["imperatives"] and not low.endswith("ed")
+        return (
+            lowered not in self.words["verbs"]
+            and lowered not in self.words["imperatives"]
+            and not lowered.endswith("ed")
+        )
 
     def names(self, text: str, tokens: Sequence[QuestionToken]) -> list[QuestionName]:
         """Sequences of capitalized words, with words such as 'of' inside: 'Battle of Hastings'."""
@@ -73,45 +78,47 @@ class ConversationWords:
             if not self._may_be_name(tokens, place):
                 place += 1
                 continue
-            last = self._name_end(tokens, place)
-            before = tokens[place - 1].low if place else ""
+            end_token = self._name_end(tokens, place)
+            before = tokens[place - 1].lowered if place else ""
             has_article = before in self.words["definite"]
-            preposition = tokens[place - 2].low if has_article and place > 1 else before
-            start, end = tokens[place].start, tokens[last - 1].end
-            found.append(QuestionName(text[start:end], start, end, place, last, has_article, preposition))
-            place = last
+            preposition = tokens[place - 2].lowered if has_article and place > 1 else before
+            start, end = tokens[place].start, tokens[end_token - 1].end
+            found.append(QuestionName(text[start:end], start, end, place, end_token, has_article, preposition))
+            place = end_token
         return found
 
     def _name_end(self, tokens: Sequence[QuestionToken], place: int) -> int:
-        last = place + 1
-        while last < len(tokens) and not (
-            tokens[last - 1].is_possessive and tokens[last - 1].low not in self.words["joining"]
+        end = place + 1
+        while end < len(tokens) and not (
+            tokens[end - 1].is_possessive and tokens[end - 1].lowered not in self.words["joining"]
         ):
-            ahead = last
+            ahead = end
             while (
                 ahead < len(tokens)
-                and ahead - last < MAX_JOINING_WORDS
-                and tokens[ahead].low in self.words["joining"] - {"and"}
+                and ahead - end < MAX_JOINING_WORDS
+                and tokens[ahead].lowered in self.words["joining"] - {"and"}
             ):
                 ahead += 1
             if ahead >= len(tokens) or not self._may_be_name(tokens, ahead):
                 break
-            before, after = tokens[last - 1], tokens[last]
-            if ahead == last and (after.start - before.end > MAX_GAP or before.is_possessive):
+            before, after = tokens[end - 1], tokens[end]
+            if ahead == end and (after.start - before.end > MAX_GAP or before.is_possessive):
                 break
-            last = ahead + 1
-        return last
+            end = ahead + 1
+        return end
 
     def _may_be_name(self, tokens: Sequence[QuestionToken], place: int) -> bool:
         token = tokens[place]
-        if not token.text[0].isupper() or token.low in self.words["not_names"] or self.pronoun_kind(token.low):
+        if not token.text[0].isupper() or token.lowered in self.words["not_names"] or self.pronoun_kind(token.lowered):
             return False
-        is_common = token.low in self.common or token.low in self.stop_words or token.low in self.words["asking"]
-        is_asking = token.low in self.words["auxiliaries"] or token.low in self.words["imperatives"]
-        return place > 0 or not (is_common or is_asking or token.low in self.words["verbs"])
+        is_common = (
+            token.lowered in self.common or token.lowered in self.stop_words or token.lowered in self.words["asking"]
+        )
+        is_asking = token.lowered in self.words["auxiliaries"] or token.lowered in self.words["imperatives"]
+        return place > 0 or not (is_common or is_asking or token.lowered in self.words["verbs"])
 
 
-KINDS = ("male", "female", "thing", "several", "place", "time", "pointing")
+PRONOUN_KINDS = ("male", "female", "thing", "several", "place", "time", "pointing")
 MAX_JOINING_WORDS = 2
 MAX_GAP = 2
 """A space, or a full stop and a space."""
@@ -122,14 +129,16 @@ def question_tokens(text: str) -> tuple[QuestionToken, ...]:
     found = []
     for match in WORD.finditer(text):
         bare = POSSESSIVE.sub("", match[0])
-        low = match[0].lower().replace("’", "'")
+        lowered = match[0].lower().replace("’", "'")
         owns = bare != match[0] and bare != ""
-        if not owns or low.rpartition("'")[0] in ("who", "what", "where", "when", "how", "it", "he", "she", "that"):
+        if not owns or lowered.rpartition("'")[0] in ("who", "what", "where", "when", "how", "it", "he", "she", "that"):
             bare, owns = (bare if owns else match[0]), False
-            low = low if low.partition("'")[0] not in ("it", "he", "she", "that") else low.partition("'")[0]
+            lowered = (
+                lowered if lowered.partition("'")[0] not in ("it", "he", "she", "that") else lowered.partition("'")[0]
+            )
         else:
-            low = bare.lower()
-        found.append(QuestionToken(bare, low, match.start(), match.start() + len(bare), owns))
+            lowered = bare.lower()
+        found.append(QuestionToken(bare, lowered, match.start(), match.start() + len(bare), owns))
     return tuple(found)
 
 
@@ -187,7 +196,7 @@ class Utterance:
     def unresolved_pronoun(self) -> UnresolvedPronoun | None:
         """The first pronoun that nothing in the question explains."""
         for place, token in enumerate(self.tokens):
-            kind = self.vocabulary.pronoun_kind(token.low)
+            kind = self.vocabulary.pronoun_kind(token.lowered)
             if not kind or self._is_filler(token):
                 continue
             if self._refers_outside(place, kind):
@@ -203,16 +212,16 @@ class Utterance:
 
     def is_complete(self) -> bool:
         """Whether it is a question by itself: it starts with a question word, an auxiliary verb or a command."""
-        first = self.tokens[0].low if self.tokens else ""
+        first = self.tokens[0].lowered if self.tokens else ""
         words = self.vocabulary.words
         if len(self.tokens) > 1 and first in words["prepositions"]:
-            return self.tokens[1].low in words["asking"]
+            return self.tokens[1].lowered in words["asking"]
         return first in words["asking"] or first in words["auxiliaries"] or first in words["imperatives"]
 
     def is_fragment(self) -> bool:
         """Whether it is only a part of a question: 'his wife', 'in 1900'."""
         words = self.vocabulary.words
-        asks = any(token.low in words["asking"] | words["auxiliaries"] for token in self.tokens)
+        asks = any(token.lowered in words["asking"] | words["auxiliaries"] for token in self.tokens)
         return not asks and not self.is_complete() and len(self.tokens) <= MAX_FRAGMENT_WORDS
 
     def content(self) -> list[QuestionToken]:
@@ -223,11 +232,11 @@ class Utterance:
         return self.vocabulary.is_content(token) and not self._is_filler(token)
 
     def _is_possessive(self, place: int) -> bool:
-        low = self.tokens[place].low
-        if low not in self.vocabulary.pronouns["possessive"]:
-            return low in self.vocabulary.pronouns["owned"]
-        following = self.tokens[place + 1].low if place + 1 < len(self.tokens) else ""
-        return low not in self.vocabulary.pronouns["ambiguous"] or (
+        lowered = self.tokens[place].lowered
+        if lowered not in self.vocabulary.pronouns["possessive"]:
+            return lowered in self.vocabulary.pronouns["owned"]
+        following = self.tokens[place + 1].lowered if place + 1 < len(self.tokens) else ""
+        return lowered not in self.vocabulary.pronouns["ambiguous"] or (
             following != "" and following not in self.vocabulary.pronouns["after_object"]
         )
 
@@ -247,7 +256,7 @@ class Utterance:
             return not self._names_before(place)
         if self.names or place == 0:
             return False
-        before = self.tokens[place - 1].low
+        before = self.tokens[place - 1].lowered
         is_last = place == len(self.tokens) - 1
         words = self.vocabulary.words
         is_alone = before in words["auxiliaries"] | words["imperatives"]
@@ -256,13 +265,13 @@ class Utterance:
 
     def _points_at_noun(self, place: int) -> bool:
         """'That city', 'this one': as good as a name."""
-        following = self.tokens[place + 1].low if place + 1 < len(self.tokens) else ""
+        following = self.tokens[place + 1].lowered if place + 1 < len(self.tokens) else ""
         is_noun = following in self.vocabulary.words["kinds"]
         is_noun = is_noun and self.text[self.tokens[place + 1].end :][:1] != "-"  # 'that one-fifth of them'
-        return is_noun and self.tokens[place].low in self.vocabulary.pronouns["pointing"]
+        return is_noun and self.tokens[place].lowered in self.vocabulary.pronouns["pointing"]
 
     def _follows_auxiliary(self, place: int) -> bool:
-        return place > 0 and self.tokens[place - 1].low in self.vocabulary.words["auxiliaries"]
+        return place > 0 and self.tokens[place - 1].lowered in self.vocabulary.words["auxiliaries"]
 
     def _is_subject_outside(self, place: int) -> bool:
         """'What university did he' refers outside, unless a clause came before: 'What is an atom and how does it'."""
@@ -270,46 +279,48 @@ class Utterance:
         before = self.tokens[: place - 1]
         names = self._names_before(place)
         has_noun = bool(names) or any(map(self._names_something, before))
-        has_clause = any(token.low in words["auxiliaries"] | words["joints"] for token in before[1:])
-        has_clause = has_clause or (bool(before) and before[0].low in words["auxiliaries"])
+        has_clause = any(token.lowered in words["auxiliaries"] | words["joints"] for token in before[1:])
+        has_clause = has_clause or (bool(before) and before[0].lowered in words["auxiliaries"])
         has_clause = has_clause or any(self._is_owner(name) for name in names)
-        opens_clause = bool(before) and before[0].low in words["clauses"] and len(before) > 1
+        opens_clause = bool(before) and before[0].lowered in words["clauses"] and len(before) > 1
         opens_clause = opens_clause and "," in self.text[before[0].start : self.tokens[place - 1].start]
         return not (has_noun and (has_clause or opens_clause))
 
     def _is_explained_later(self, place: int) -> bool:
         """'When he was young, did Lincoln': the name follows after the auxiliary verb."""
         words = self.vocabulary.words
-        opens = self.tokens[0].low in words["subordinators"] | words["prepositions"]
-        opens = opens or not any(token.low in words["auxiliaries"] for token in self.tokens[:place])
-        firsts = {name.first - name.has_article for name in self.names}
-        auxiliaries = (at for at in range(place + 1, len(self.tokens)) if self.tokens[at].low in words["auxiliaries"])
+        opens = self.tokens[0].lowered in words["subordinators"] | words["prepositions"]
+        opens = opens or not any(token.lowered in words["auxiliaries"] for token in self.tokens[:place])
+        firsts = {name.first_token - name.has_article for name in self.names}
+        auxiliaries = (
+            at for at in range(place + 1, len(self.tokens)) if self.tokens[at].lowered in words["auxiliaries"]
+        )
         return opens and any(at + 1 in firsts for at in auxiliaries)
 
     def _means_people_there(self, place: int) -> bool:
         """'What do they eat in Kenya?': the people there."""
-        is_general = self.tokens[place].low in self.vocabulary.words["people"] and place > 0
-        is_general = is_general and self.tokens[place - 1].low in self.vocabulary.words["usually"]
-        return is_general and any(self._is_where(name) and name.first > place for name in self.names)
+        is_general = self.tokens[place].lowered in self.vocabulary.words["people"] and place > 0
+        is_general = is_general and self.tokens[place - 1].lowered in self.vocabulary.words["usually"]
+        return is_general and any(self._is_place(name) and name.first_token > place for name in self.names)
 
     def _refers_back(self, place: int) -> bool:
         """'Which country has its own stamps': what the pronoun refers to came before in the question."""
         before, words = self.tokens[:place], self.vocabulary.words
         if not before or not any(map(self._names_something, before)):
             return False
-        following = self.tokens[place + 1].low if place + 1 < len(self.tokens) else ""
-        has_it = self._is_possessive(place) and before[-1].low in words["having"]
-        is_famed = len(before) > 1 and before[-2].low in words["famed"]
-        return has_it or is_famed or following in words["own"] or before[-1].low in words["so"]
+        following = self.tokens[place + 1].lowered if place + 1 < len(self.tokens) else ""
+        has_it = self._is_possessive(place) and before[-1].lowered in words["having"]
+        is_famed = len(before) > 1 and before[-2].lowered in words["famed"]
+        return has_it or is_famed or following in words["own"] or before[-1].lowered in words["so"]
 
     def _is_owner(self, name: QuestionName) -> bool:
-        before = self.tokens[name.first - 1].low if name.first > 1 else ""
-        return self.tokens[name.last - 1].is_possessive or before in self.vocabulary.words["relative"]
+        before = self.tokens[name.first_token - 1].lowered if name.first_token > 1 else ""
+        return self.tokens[name.end_token - 1].is_possessive or before in self.vocabulary.words["relative"]
 
     def _names_before(self, place: int) -> list[QuestionName]:
         """Names that may be meant, without one in an opening phrase: 'In Kentucky, who was his neighbour?'."""
-        before = [name for name in self.names if name.last <= place]
-        if before and self.tokens[0].low in self.vocabulary.words["prepositions"] and before[0].first <= 2:
+        before = [name for name in self.names if name.end_token <= place]
+        if before and self.tokens[0].lowered in self.vocabulary.words["prepositions"] and before[0].first_token <= 2:
             after = self.text[before[0].end : self.tokens[place].start].lstrip()
             before = before[1:] if after.startswith(",") else before
         return before
@@ -322,30 +333,30 @@ class Utterance:
         nouns = [at for at, token in enumerate(before) if self._names_something(token)]
         if not nouns:
             return True
-        if any(before[at - 1].low in words["indefinite"] for at in nouns if at):
+        if any(before[at - 1].lowered in words["indefinite"] for at in nouns if at):
             return False
-        is_bound = before[-1].low in words["prepositions"]
-        if any(token.low in words["speakers"] for token in before) and len(nouns) <= 1:
+        is_bound = before[-1].lowered in words["prepositions"]
+        if any(token.lowered in words["speakers"] for token in before) and len(nouns) <= 1:
             return True  # 'Can you visit it?'
-        first_verb = next((at for at, token in enumerate(before) if token.low in words["auxiliaries"]), -1)
+        first_verb = next((at for at, token in enumerate(before) if token.lowered in words["auxiliaries"]), -1)
         if first_verb < 0:
-            return is_bound and before[0].low not in words["which"] and nouns[0] > 0
-        if is_bound and before[-1].low in words["of"] and nouns[0] > first_verb and len(nouns) == 1:
+            return is_bound and before[0].lowered not in words["which"] and nouns[0] > 0
+        if is_bound and before[-1].lowered in words["of"] and nouns[0] > first_verb and len(nouns) == 1:
             return True
-        asks_for_subject = before[first_verb].low in words["being"] and first_verb > 0
-        asks_for_subject = asks_for_subject and before[first_verb - 1].low not in words["adverbs"]
-        if before[-1].low not in words["of"] and any(token.low in words["of"] for token in before[first_verb:]):
+        asks_for_subject = before[first_verb].lowered in words["being"] and first_verb > 0
+        asks_for_subject = asks_for_subject and before[first_verb - 1].lowered not in words["adverbs"]
+        if before[-1].lowered not in words["of"] and any(token.lowered in words["of"] for token in before[first_verb:]):
             return False  # 'What was the population of the empire at its height?'
         return (is_bound and asks_for_subject) or nouns[-1] < first_verb
 
     def subject_name(self) -> str:
         """The name it is about: the longest, preferably not a place where something happened."""
-        names = sorted(self.names, key=lambda name: (self._is_where(name), -len(name.text.split()), -len(name.text)))
+        names = sorted(self.names, key=lambda name: (self._is_place(name), -len(name.text.split()), -len(name.text)))
         return names[0].text if names else ""
 
     def person_name(self) -> str:
         """The first name that may be a person's: without an article, and not a place."""
-        return next((name.text for name in self.names if not name.has_article and not self._is_where(name)), "")
+        return next((name.text for name in self.names if not name.has_article and not self._is_place(name)), "")
 
-    def _is_where(self, name: QuestionName) -> bool:
+    def _is_place(self, name: QuestionName) -> bool:
         return name.preposition in self.vocabulary.words["place_prepositions"]

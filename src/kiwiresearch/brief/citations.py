@@ -224,6 +224,6 @@ def confidence_text(claim: Claim) -> str:
 
 def _signed(claim: Claim, sign: int) -> list[ScoreTerm]:
     """The terms for or against a claim, in words for readers."""
-    words = catalogue_in(FALLBACK)
+    catalogue = catalogue_in(FALLBACK)
     found = [term for term in claim.score.terms if term.points * sign > 0]
-    return [ScoreTerm(words.named("claims.signals", term.signal), term.points) for term in found]
+    return [ScoreTerm(catalogue.named("claims.signals", term.signal), term.points) for term in found]

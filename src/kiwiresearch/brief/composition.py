@@ -159,13 +159,13 @@ def _difference_of_claim(conflicts: Sequence[ClaimConflict]) -> dict[ClaimId, Va
     return differences
 
 
-def compose(origin: BriefInput, claims: Sequence[Claim], missing: Mapping[str, int]) -> Brief:
-    weights = ClaimWeights(origin, claims)
+def compose(brief_input: BriefInput, claims: Sequence[Claim], missing: Mapping[str, int]) -> Brief:
+    weights = ClaimWeights(brief_input, claims)
     merged_claims = merge_equivalent(weights.weigh(claims))
     used = UsedClaims()
     outline = Outline(weights, merged_claims, used)
     by_id = {claim.id: claim for claim in claims}
-    start = origin.state.started
+    start = brief_input.state.started
 
     def unused() -> list[MergedClaim]:
         return [claim for claim in merged_claims if not any(weighed.claim in used for weighed in claim.claims)]
@@ -200,7 +200,7 @@ def compose(origin: BriefInput, claims: Sequence[Claim], missing: Mapping[str, i
     terms = mark_used(definitions(merged_claims, used, weights))
     brief = Brief(
         topic=start.topic if start else "",
-        sources=sources_of(origin),
+        sources=sources_of(brief_input),
         head=weights.relevance.head,
         aspect=weights.relevance.aspect,
         senses=start.senses if start else (),
@@ -212,9 +212,9 @@ def compose(origin: BriefInput, claims: Sequence[Claim], missing: Mapping[str, i
         actors=mark_used(actors(merged_claims, used, weights)),
         disputes=disputed,
         numbers=numbers(merged_claims, conflicts, weights, used),
-        gaps=gaps(origin, merged_claims, claims, used, weights, missing),
+        gaps=gaps(brief_input, merged_claims, claims, used, weights, missing),
         claims=by_id,
-        notes=(*_notes(origin), *_limit_notes(len(comparable), len(compared))),
+        notes=(*_notes(brief_input), *_limit_notes(len(comparable), len(compared))),
     )
     return without_unused_claims(with_second_sources(brief, claims, weights))
 
@@ -251,24 +251,26 @@ def without_unused_claims(brief: Brief) -> Brief:
     return replace(brief, claims={claim_id: brief.claims[claim_id] for claim_id in needed})
 
 
-def _notes(origin: BriefInput) -> Iterator[Message]:
-    if started_weakly(origin.state):
+def _notes(brief_input: BriefInput) -> Iterator[Message]:
+    if started_weakly(brief_input.state):
         text = "No page names the topic as you wrote it. These pages only share some of its words."
         yield Message(text, "note.only_words")
-    elif origin.state.started and not any(seed.coverage >= MIN_SEED_COVERAGE for seed in origin.state.started.seeds):
+    elif brief_input.state.started and not any(
+        seed.coverage >= MIN_SEED_COVERAGE for seed in brief_input.state.started.seeds
+    ):
         text = (
             "Your books have no page about this topic as a whole. "
             "The brief is based on pages that mention it or cover part of it."
         )
         yield Message(text, "note.only_parts")
-    for language in sorted({book.language for book in origin.books if not has_claim_tables(book.language)}):
+    for language in sorted({book.language for book in brief_input.books if not has_claim_tables(book.language)}):
         yield Message(
             f"kiwiresearch cannot fully read books in this language yet ({language}). "
             "Only first sentences and tables were used.",
             "note.no_rules",
             language=language,
         )
-    for book in origin.books:
+    for book in brief_input.books:
         if book.lead_only:
             text = f"“{book.title}” contains only the introductions of its articles."
             yield Message(text, "note.introductions", book=book.title)

@@ -49,25 +49,25 @@ class DrawnPage(NamedTuple):
     """How far links within the column may curve to the left before they meet other words."""
 
 
-def graph_picture(sources: BriefSources, words: Catalogue | None = None) -> str:
+def graph_picture(sources: BriefSources, catalogue: Catalogue | None = None) -> str:
     """The most relevant pages and the links among them; "" if there are fewer than two.
 
-    The labels are in English if no `words` are given.
+    The labels are in English if no `catalogue` is given.
     """
-    words = words or catalogue_in(FALLBACK)
+    catalogue = catalogue or catalogue_in(FALLBACK)
     chosen = _chosen(sources.pages)
     if len(chosen) < 2:
         return ""
     links = _links(sources, chosen)
     columns = _columns(sources.pages, chosen, links)
     nodes = _placed(sources.pages, columns, links)
-    parts = [*_heads(sources.pages, columns, words), *_edges(links, nodes), *_nodes(sources.pages, nodes)]
+    parts = [*_heads(sources.pages, columns, catalogue), *_edges(links, nodes), *_nodes(sources.pages, nodes)]
     shown, all_pages = len(chosen), len(sources.pages)
-    description = words("picture.pages_drawn", n=shown)
+    description = catalogue("picture.pages_drawn", n=shown)
     if shown < all_pages:
-        description = words("picture.some_pages_drawn", n=shown, all=words.locale.number(all_pages))
+        description = catalogue("picture.some_pages_drawn", n=shown, all=catalogue.locale.number(all_pages))
     size = svg_number(WIDTH), svg_number(TOP + ROW * max(map(len, columns)) + 8)
-    return svg_picture("graph", size, words("picture.links"), description, parts)
+    return svg_picture("graph", size, catalogue("picture.links"), description, parts)
 
 
 def _chosen(pages: Sequence[BriefSource]) -> list[int]:
@@ -136,14 +136,14 @@ def _placed(
     return nodes
 
 
-def _heads(pages: Sequence[BriefSource], columns: Sequence[Sequence[int]], words: Catalogue) -> Iterator[str]:
+def _heads(pages: Sequence[BriefSource], columns: Sequence[Sequence[int]], catalogue: Catalogue) -> Iterator[str]:
     width = (WIDTH - 2 * EDGE) / len(columns)
     for place, column in enumerate(columns):
         depth = min(pages[index].depth for index in column)
         if depth == 0:
-            text = words("picture.began_here")
+            text = catalogue("picture.began_here")
         else:
-            text = words("picture.away_or_more" if depth >= LAST_COLUMN else "picture.away", n=depth)
+            text = catalogue("picture.away_or_more" if depth >= LAST_COLUMN else "picture.away", n=depth)
         yield svg_text(EDGE + width * place, 16, text[:1].upper() + text[1:], "head")
 
 

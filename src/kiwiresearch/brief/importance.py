@@ -77,9 +77,9 @@ def compared_sentence(claim: Claim, language: str) -> ComparedSentence:
 class ClaimWeights:
     """Weighs the claims of one crawl."""
 
-    def __init__(self, origin: BriefInput, claims: Sequence[Claim]) -> None:
-        state = origin.state
-        self._languages: dict[str, str] = {book.id: book.language for book in origin.books}
+    def __init__(self, brief_input: BriefInput, claims: Sequence[Claim]) -> None:
+        state = brief_input.state
+        self._languages: dict[str, str] = {book.id: book.language for book in brief_input.books}
         importance = {ref: state.importance(step) for ref, step in state.visited.items()}
         highest = max(importance.values(), default=1.0) or 1.0
         self._page_weights = {ref: max(value, 0.0) / highest for ref, value in importance.items()}
@@ -165,6 +165,4 @@ def _has_inserted_owner(claim: Claim) -> bool:
 
 def best_first(weighed: Sequence[WeightedClaim]) -> list[WeightedClaim]:
     """Most points first; then by page and position, so that the order is total."""
-    return sorted(
-        weighed, key=lambda claim: (-claim.points, claim.claim.ref, claim.claim.quotes[0].start, claim.claim.id)
-    )
+    return sorted(weighed, key=lambda one: (-one.points, one.claim.ref, one.claim.quotes[0].start, one.claim.id))

@@ -13,19 +13,19 @@ LABELS: tuple[SupportLevel, ...] = ("well supported", "supported", "one source",
 
 def legend() -> Iterator[Block]:
     """What support, hedging and confidence mean."""
-    words = catalogue_in(FALLBACK)
+    catalogue = catalogue_in(FALLBACK)
     yield _explained("support")
     yield LineList(
-        tuple(line_of(Span(label, strong=True), f": {words(f'legend.sureness.{label}')}") for label in LABELS)
+        tuple(line_of(Span(label, strong=True), f": {catalogue(f'legend.sureness.{label}')}") for label in LABELS)
     )
-    yield Paragraph(line_of(words("legend.running")))
+    yield Paragraph(line_of(catalogue("legend.running")))
     yield _explained("hedged")
     yield _explained("confidence")
 
 
 def _explained(term: str) -> Paragraph:
-    words = catalogue_in(FALLBACK)
-    return Paragraph(line_of(Span(words(f"legend.terms.{term}"), strong=True), f": {words(f'legend.{term}')}"))
+    catalogue = catalogue_in(FALLBACK)
+    return Paragraph(line_of(Span(catalogue(f"legend.terms.{term}"), strong=True), f": {catalogue(f'legend.{term}')}"))
 
 
 CODED_SETTINGS = frozenset({"crawl strategy", "vectors"})
@@ -34,5 +34,6 @@ CODED_SETTINGS = frozenset({"crawl strategy", "vectors"})
 
 def setting_row(row: tuple[str, str]) -> tuple[str, str]:
     """A setting and its value for readers."""
-    words, (name, value) = catalogue_in(FALLBACK), row
-    return words.named("brief.setting", name), words.named("brief.set_to", value) if name in CODED_SETTINGS else value
+    catalogue, (name, value) = catalogue_in(FALLBACK), row
+    shown = catalogue.named("brief.set_to", value) if name in CODED_SETTINGS else value
+    return catalogue.named("brief.setting", name), shown

@@ -115,17 +115,17 @@ def timeline(
 ) -> tuple[TimelineMoment, ...]:
     """Dated events in chronological order."""
     dated = [
-        claim
-        for claim in merged_claims
-        if claim.best.dates
-        and "timeline" in (claim.best.type, *claim.best.also)
-        and not claim.best.depends_on
-        and weights.is_mainly_about(claim.claims[0])
-        and weights.relevance.is_probably_on_aspect(claim.best)
-        and weights.names_topic(claim.best)
-        and not language_words(weights.language(claim.best.ref)).is_minor(claim.best.section)
-        and (date := _main_date(claim.best)) is not None
-        and (claim.best.ref in weights.topic_pages or not _describes_a_state(claim.best.text[: date.start]))
+        merged
+        for merged in merged_claims
+        if merged.best.dates
+        and "timeline" in (merged.best.type, *merged.best.also)
+        and not merged.best.depends_on
+        and weights.is_mainly_about(merged.claims[0])
+        and weights.relevance.is_probably_on_aspect(merged.best)
+        and weights.names_topic(merged.best)
+        and not language_words(weights.language(merged.best.ref)).is_minor(merged.best.section)
+        and (date := _main_date(merged.best)) is not None
+        and (merged.best.ref in weights.topic_pages or not _describes_a_state(merged.best.text[: date.start]))
     ]
     chosen: list[MergedClaim] = []
     for merged_claim in dated:
@@ -264,7 +264,7 @@ MIN_CENTRAL_WEIGHT = 0.35
 
 
 def gaps(
-    origin: BriefInput,
+    brief_input: BriefInput,
     merged_claims: Sequence[MergedClaim],
     claims: Sequence[Claim],
     used: UsedClaims,
@@ -273,16 +273,16 @@ def gaps(
 ) -> tuple[Gap, ...]:
     """The gaps that the pages leave; `missing` counts the links to pages that are not in the book."""
     return (
-        *_lead_only_gaps(origin),
+        *_lead_only_gaps(brief_input),
         *_open_questions(merged_claims, used, weights),
-        *_thinly_covered_pages(origin, claims, weights),
+        *_thinly_covered_pages(brief_input, claims, weights),
         *_hedged(merged_claims, weights),
-        *_missing(missing, origin),
+        *_missing(missing, brief_input),
     )
 
 
-def _lead_only_gaps(origin: BriefInput) -> Iterator[Gap]:
-    for book in origin.books:
+def _lead_only_gaps(brief_input: BriefInput) -> Iterator[Gap]:
+    for book in brief_input.books:
         if book.lead_only:
             text = f"“{book.title}” contains only the introductions of its articles. The other sections are missing."
             yield Gap("introductions only", Message(text, "gap.introductions", book=book.title))
@@ -304,9 +304,9 @@ def _open_questions(merged_claims: Sequence[MergedClaim], used: UsedClaims, weig
         yield Gap("open", Message(merged_claim.best.text), (merged_claim.best.id,))
 
 
-def _thinly_covered_pages(origin: BriefInput, claims: Sequence[Claim], weights: ClaimWeights) -> Iterator[Gap]:
+def _thinly_covered_pages(brief_input: BriefInput, claims: Sequence[Claim], weights: ClaimWeights) -> Iterator[Gap]:
     """Central pages with hardly any claims about them."""
-    visited = origin.state.visited
+    visited = brief_input.state.visited
     linked = Counter(
         EntryRef(ref.book, path) for ref, step in visited.items() for path in {offer.path for offer in step.offers}
     )
@@ -353,11 +353,11 @@ def _hedged(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> Iter
         yield Gap("hedged", message, tuple(claim.id for claim in claims[:4]))
 
 
-def _missing(missing: Mapping[str, int], origin: BriefInput) -> Iterator[Gap]:
+def _missing(missing: Mapping[str, int], brief_input: BriefInput) -> Iterator[Gap]:
     rows = sorted(missing.items(), key=lambda row: (-row[1], row[0]))[:MAX_MISSING]
     if rows:
         named = tuple(f"{title} ({count})" for title, count in rows)
-        which = "book" if len(origin.books) == 1 else "books"
+        which = "book" if len(brief_input.books) == 1 else "books"
         text = (
             f"The most relevant articles link to these pages, which are not in the {which} searched: "
             f"{', '.join(named)}."

@@ -29,9 +29,9 @@ class BriefInput:
     fingerprint: str
 
 
-def sources_of(origin: BriefInput) -> BriefSources:
+def sources_of(brief_input: BriefInput) -> BriefSources:
     """The pages of a crawl, its story, and its settings."""
-    state = origin.state
+    state = brief_input.state
     numbers = {ref: index for index, ref in enumerate(state.visited)}
     topic_pages = state.started.topic_pages if state.started else frozenset()
     links = {
@@ -43,13 +43,13 @@ def sources_of(origin: BriefInput) -> BriefSources:
     return BriefSources(
         books=tuple(
             SourceBook(book.id, book.title, book.name, book.date, book.flavour, book.language, book.articles)
-            for book in origin.books
+            for book in brief_input.books
         ),
         pages=tuple(
             BriefSource(
                 ref,
                 step.title,
-                origin.address(ref),
+                brief_input.address(ref),
                 step.depth,
                 Score(step.terms).total,
                 step.reason,
@@ -60,7 +60,7 @@ def sources_of(origin: BriefInput) -> BriefSources:
         ),
         links=tuple(sorted(links)),
         story=tuple(_gathering_story(state)),
-        settings=tuple(_settings(origin)),
+        settings=tuple(_settings(brief_input)),
     )
 
 
@@ -125,19 +125,19 @@ def _beginning(start: StartStep) -> Message:
     return Message(text, "story.began", n=pages, seeds=seeds)
 
 
-def _settings(origin: BriefInput) -> Iterator[tuple[str, str]]:
-    settings = origin.state.settings
+def _settings(brief_input: BriefInput) -> Iterator[tuple[str, str]]:
+    settings = brief_input.state.settings
     yield "max_pages", str(settings.max_pages)
     yield "max_depth", str(settings.max_depth)
     yield "max_links_per_page", str(settings.max_links_per_page)
     yield "crawl strategy", settings.strategy
     yield "vectors", "off" if settings.fast else "on"
-    start = origin.state.started
+    start = brief_input.state.started
     if start and start.aspect:
         yield "aspect", start.aspect
     if start and start.focus:
         yield "focus", start.focus
-    for book in origin.books:
+    for book in brief_input.books:
         parts = (
             book.title,
             book.name,
@@ -147,5 +147,5 @@ def _settings(origin: BriefInput) -> Iterator[tuple[str, str]]:
         )
         yield "book", ", ".join(part for part in parts if part)
         yield "book UUID", book.id
-    yield "kiwiresearch", origin.version
-    yield "fingerprint", origin.fingerprint
+    yield "kiwiresearch", brief_input.version
+    yield "fingerprint", brief_input.fingerprint

@@ -66,9 +66,9 @@ class Axis:
             (axis_part.right + other.left) / 2 for axis_part, other in zip(self.parts, self.parts[1:], strict=False)
         )
 
-    def ticks(self, words: Catalogue) -> Iterator[Tick]:
+    def ticks(self, catalogue: Catalogue) -> Iterator[Tick]:
         for part in self.parts:
-            for day, text in _dates(part, words):
+            for day, text in _dates(part, catalogue):
                 yield Tick(self.x(day), text)
 
 
@@ -120,19 +120,19 @@ def _best_cut(days: list[float]) -> tuple[float, int]:
     return best
 
 
-def _dates(part: AxisPart, words: Catalogue) -> Iterator[tuple[float, str]]:
+def _dates(part: AxisPart, catalogue: Catalogue) -> Iterator[tuple[float, str]]:
     width = part.right - part.left
     max_ticks = max(int(width // TICK_ROOM), 1)
     first, last = _year(part.first), _year(part.last)
     if PRESENT_YEAR - first > DEEP_YEARS:
-        yield from _years_ago(first, last, max(int(width // DEEP_TICK_ROOM), 1), words)
+        yield from _years_ago(first, last, max(int(width // DEEP_TICK_ROOM), 1), catalogue)
     elif last - first < 2:
-        yield from _months(first, last, max_ticks, words)
+        yield from _months(first, last, max_ticks, catalogue)
     else:
-        yield from _years(first, last, max_ticks, words)
+        yield from _years(first, last, max_ticks, catalogue)
 
 
-def _years(first: float, last: float, max_ticks: int, words: Catalogue) -> Iterator[tuple[float, str]]:
+def _years(first: float, last: float, max_ticks: int, catalogue: Catalogue) -> Iterator[tuple[float, str]]:
     step = _step((last - first) / max_ticks)
     begin = int(-((-first) // step)) * step
     for year in range(begin, int(last) + 1, step):
@@ -140,42 +140,42 @@ def _years(first: float, last: float, max_ticks: int, words: Catalogue) -> Itera
         shown = year or 1
         shift = shown + 1 if shown < 0 else shown
         if first <= shift <= last:
-            yield _day(shift), year_text(shown, words)
+            yield _day(shift), year_text(shown, catalogue)
 
 
-def year_text(year: int, words: Catalogue) -> str:
+def year_text(year: int, catalogue: Catalogue) -> str:
     """A year as people write it; in `year`, BC years are negative and year 0 does not exist."""
     if year < 0:
-        return words("picture.year_bc", year=words.locale.number(-year))
-    return str(year) if year >= 1000 else words("picture.year_ad", year=str(year))
+        return catalogue("picture.year_bc", year=catalogue.locale.number(-year))
+    return str(year) if year >= 1000 else catalogue("picture.year_ad", year=str(year))
 
 
-def _months(first: float, last: float, max_ticks: int, words: Catalogue) -> Iterator[tuple[float, str]]:
+def _months(first: float, last: float, max_ticks: int, catalogue: Catalogue) -> Iterator[tuple[float, str]]:
     begin, end = int(first * 12 // 1), int(last * 12 // 1)
     step = next((step for step in (1, 2, 3, 6) if (end - begin) / step <= max_ticks), 12)
     for month in range(begin, end + 1):
         year = month // 12
         if month % step == 0 and first <= month / 12 <= last:
-            written = year_text(year if year > 0 else year - 1, words)
-            yield _day(month / 12), words.locale.month(words("picture.months").split()[month % 12], written)
+            written = year_text(year if year > 0 else year - 1, catalogue)
+            yield _day(month / 12), catalogue.locale.month(catalogue("picture.months").split()[month % 12], written)
 
 
-def _years_ago(first: float, last: float, max_ticks: int, words: Catalogue) -> Iterator[tuple[float, str]]:
+def _years_ago(first: float, last: float, max_ticks: int, catalogue: Catalogue) -> Iterator[tuple[float, str]]:
     oldest, youngest = PRESENT_YEAR - first, max(PRESENT_YEAR - last, 0.0)
     step = _step((oldest - youngest) / max_ticks)
     for ago in range(int(oldest // step) * step, ceil(youngest) - 1, -step):
-        yield _day(PRESENT_YEAR - ago), ago_text(ago, words)
+        yield _day(PRESENT_YEAR - ago), ago_text(ago, catalogue)
 
 
-def ago_text(years: int, words: Catalogue) -> str:
+def ago_text(years: int, catalogue: Catalogue) -> str:
     """How long ago something was, in the largest unit that fits."""
     if not years:
-        return words("picture.today")
+        return catalogue("picture.today")
     if years >= 1_000_000_000:
-        return words("picture.billions_ago", n=_shortened(years / 1_000_000_000))
+        return catalogue("picture.billions_ago", n=_shortened(years / 1_000_000_000))
     if years >= 1_000_000:
-        return words("picture.millions_ago", n=_shortened(years / 1_000_000))
-    return words("picture.years_ago", n=years)
+        return catalogue("picture.millions_ago", n=_shortened(years / 1_000_000))
+    return catalogue("picture.years_ago", n=years)
 
 
 def _shortened(number: float) -> float:
@@ -230,25 +230,25 @@ class TimelineMark(NamedTuple):
 
 def timeline_picture(
     moments: Sequence[TimelineMoment],
-    words: Catalogue | None = None,
+    catalogue: Catalogue | None = None,
     *,
     width: float = WIDTH,
     groups: Sequence[str] = (),
     days: tuple[float, float] | None = None,
 ) -> str:
-    """The moments on an axis; "" if there are fewer than two. The labels are in English if no `words` are given.
+    """The moments on an axis; "" if there are fewer than two. The labels are in English if no `catalogue` is given.
 
     With `groups`, which name a group for each moment, each group is drawn below the one before, under its name.
     With `days`, the axis has these from end to end, without a break; one moment is enough for it.
     """
-    words = words or catalogue_in(FALLBACK)
+    catalogue = catalogue or catalogue_in(FALLBACK)
     dated = _days(moments)
     if len(dated) < (1 if days else 2):
         return ""
     left, right = EDGE, width - EDGE
     axis = Axis((AxisPart(*days, left, right),)) if days else axis_over(dated, left, right)
     chosen = _chosen(moments)
-    labels = [f"{moment.when}{words.locale.colon} {moment.statement.text}" for moment in moments]
+    labels = [f"{moment.when}{catalogue.locale.colon} {moment.statement.text}" for moment in moments]
     heads: list[tuple[str, int]] = []
     marks: list[TimelineMark] = []
     lanes = 0
@@ -260,18 +260,20 @@ def timeline_picture(
         marks += _placed(moments, labels, of_group, axis, width, lanes)
         lanes = max((mark.lane + 1 for mark in marks), default=lanes)
     bottom = TOP + LANE * lanes + 12
-    parts = [*_axis(axis, bottom, words, width), *_ticks(moments, chosen, axis, bottom)]
+    parts = [*_axis(axis, bottom, catalogue, width), *_ticks(moments, chosen, axis, bottom)]
     parts += [svg_text(EDGE, TOP + LANE * (lane + 0.65), name, "head") for name, lane in heads]
     parts += _marks(labels, marks)
     first, last = (
         choose(moments, key=lambda timeline_moment: (timeline_moment.earliest, timeline_moment.latest))
         for choose in (min, max)
     )
-    description = words("picture.moments_drawn", since=first.when, until=last.when, n=len(moments), labelled=len(marks))
+    description = catalogue(
+        "picture.moments_drawn", since=first.when, until=last.when, n=len(moments), labelled=len(marks)
+    )
     if axis.breaks:
-        description = words("picture.axis_broken", drawn=description)
+        description = catalogue("picture.axis_broken", drawn=description)
     return svg_picture(
-        "timeline", (svg_number(width), svg_number(bottom + 28)), words("picture.timeline"), description, parts
+        "timeline", (svg_number(width), svg_number(bottom + 28)), catalogue("picture.timeline"), description, parts
     )
 
 
@@ -337,14 +339,14 @@ def _label(text: str, left: float, right: float, width: float) -> tuple[str, flo
     return BRIEF_FONT.shortened(text, min(max_width, before)), left - 2 * DOT, "end"
 
 
-def _axis(axis: Axis, bottom: float, words: Catalogue, width: float) -> Iterator[str]:
+def _axis(axis: Axis, bottom: float, catalogue: Catalogue, width: float) -> Iterator[str]:
     for part in axis.parts:
         yield svg_line(part.left, bottom, part.right, bottom, "axis")
     for x in axis.breaks:
         yield svg_line(x - 6, bottom + 5, x, bottom - 5, "axis")
         yield svg_line(x, bottom + 5, x + 6, bottom - 5, "axis")
     end = float("-inf")
-    for tick in axis.ticks(words):
+    for tick in axis.ticks(catalogue):
         half = BRIEF_FONT.width(tick.text) / 2
         x = min(max(tick.x, half), width - half)
         yield svg_line(tick.x, TOP, tick.x, bottom, "grid")

@@ -53,8 +53,8 @@ CACHE_BYTES = 8 * 2**20
 """Clusters are read one after the other, so few need to be cached."""
 
 MAX_CACHED_TARGETS = 2**15
-MAX_PAGE_BYTES = 2**25
-"""Larger than any hand-written page."""
+MAX_ACCEPTED_PAGE_BYTES = 2**25
+"""Larger pages are errors: no hand-written page is so large. `page/html.py` reads the first 4 MiB of the others."""
 
 MAX_PROBLEM_CHARS = 300
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -135,7 +135,7 @@ class EntryReader:
 
     def _page(self, number: int) -> PageDoc:
         entry: Entry = self._archive.read_at(number)
-        if len(entry.content) > MAX_PAGE_BYTES:
+        if len(entry.content) > MAX_ACCEPTED_PAGE_BYTES:
             raise BookDamaged(f"The page is too large ({len(entry.content):,} bytes).")
         book = self._archive.book
         url = self._archive.url(entry.ref.path)

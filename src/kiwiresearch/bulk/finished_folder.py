@@ -10,7 +10,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.bulk.batch import MAX_PAGE_BYTES, PAGE_TIMEOUT_S, rows_tally
+from kiwiresearch.bulk.batch import MAX_ACCEPTED_PAGE_BYTES, PAGE_TIMEOUT_S, rows_tally
 from kiwiresearch.bulk.tables import MAX_LEAD_CHARS, TABLES, RowTally, check_schema, from_parquet
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import KiwiError, RunDamaged, RunNotFound
@@ -104,7 +104,7 @@ def rows_fingerprint(what: tuple[str, ...], version: str) -> str:
         "what": what,
         "columns": {name: [(c.name, c.kind, c.optional) for c in TABLES[name]] for name in (*what, "errors")},
         "longest_lead": MAX_LEAD_CHARS,
-        "largest_page": MAX_PAGE_BYTES,
+        "largest_page": MAX_ACCEPTED_PAGE_BYTES,
         "page_s": PAGE_TIMEOUT_S,
     }
     return "sha256:" + sha256(canonical_json(parts).encode()).hexdigest()

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         TreeRecord,
         VerificationRecord,
     )
-    from kiwiresearch.cases.person_proof import PROOF_FILES, ProofForm, ProofSummary, proof_file, proof_summary
+    from kiwiresearch.cases.person_proof import PROOF_FILES, ProofFormat, ProofSummary, proof_file, proof_summary
     from kiwiresearch.cases.record_builder import (
         CachedCase,
         branch_records,

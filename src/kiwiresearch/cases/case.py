@@ -21,11 +21,12 @@ from kiwiresearch.kin import KinshipFinder, PersonId, Source, Tree, find_tree_co
 from kiwiresearch.kin.loop import (
     CaseModel,
     CaseSettings,
-    Decisions,
+    EvaluationResult,
     Researcher,
     ResearchStep,
     evaluate,
     query_label,
+    undecided_pairs,
     update_living_status,
 )
 from kiwiresearch.kin.privacy import Mask, ShownTree, WithheldPeople, find_withheld, shown_tree
@@ -171,7 +172,7 @@ class Case:
     ) -> Self:
         """Open a case at a location or in a folder.
 
-        It is locked if it is opened `for_changes`, after waiting up to `wait_s` for another process.
+        With `for_changes`, it is locked, after waiting up to `wait_s` for another process.
         """
         location = location_of(where)
         store = CaseStore.open(location.database, now, for_changes=for_changes, wait_s=wait_s)
@@ -219,12 +220,12 @@ class Case:
         """Research until there is a reason to stop. Programs call this: see the guide for Python."""
         return self.researcher.steps()
 
-    def reevaluate(self) -> Decisions:
+    def reevaluate(self) -> EvaluationResult:
         """Evaluate all known facts again, for example after the user changed something."""
         with self.store.step("resolver"):
-            decided = evaluate(self.store, self.year, years_after_death=self.settings.years_after_death)
-            self.store.set_state("proposals", [proposal.record() for proposal in decided.proposals])
-        return decided
+            evaluated = evaluate(self.store, self.year, years_after_death=self.settings.years_after_death)
+            self.store.set_state("proposals", [proposal.record() for proposal in evaluated.proposals])
+        return evaluated
 
     def apply_change(self) -> None:
         """Evaluate what follows from a change by a person; in a large family, research does most of it later."""
@@ -280,6 +281,7 @@ class Case:
             generations=self.settings.generations,
             conflicts=tuple(map(shown_conflict, self.derived(find_tree_conflicts, mode))),
             merges=tuple(self._merges(tree, mask)),
+            possible_duplicates=tuple(pair for pair in undecided_pairs(self.store) if set(pair) <= tree.persons.keys()),
             searches=tuple(self.searches(mode)),
             stop=Stop(str(stop.get("reason", "")), str(stop.get("words", ""))),
             kinship=_kinship(KinshipFinder(tree), tree, seeds),
@@ -288,7 +290,7 @@ class Case:
 
     def export(
         self,
-        form: CaseFormat,
+        file_format: CaseFormat,
         mode: PrivacyMode = "public",
         *,
         model: Model | None = None,
@@ -297,7 +299,7 @@ class Case:
         """The case as the text of a file. The same case gives the same bytes, unless a model writes the summary."""
         case_model = CaseModel(self.store, self.settings, self.year, model, is_local=model_is_local)
         return export_text(
-            form,
+            file_format,
             self.tree(mode),
             lambda: self.report_input(mode),
             case_model.model(),
@@ -306,15 +308,15 @@ class Case:
 
     def export_file(
         self,
-        form: CaseFormat,
+        file_format: CaseFormat,
         mode: PrivacyMode = "public",
         *,
         model: Model | None = None,
         model_is_local: bool = False,
     ) -> bytes:
         """The case as a file; a GEDCOM package has the pictures and documents that its tree refers to."""
-        text = self.export(form, mode, model=model, model_is_local=model_is_local)
-        if form != "gdz":
+        text = self.export(file_format, mode, model=model, model_is_local=model_is_local)
+        if file_format != "gdz":
             return text.encode("utf-8", "replace")
         from kiwiresearch.kin.gedcom import gedcom_package
 
@@ -327,7 +329,7 @@ class Case:
         kept = kept_records(self.store)
         return shown_records(kept, self.withheld(), mode) if kept else NOTHING_KEPT
 
-    def book_places(self) -> Sequence[str]:
+    def book_paths(self) -> Sequence[str]:
         """The paths of the books the case was started with; empty if it uses the shelf."""
         return tuple(self.store.state("book_places") or ())
 
@@ -358,7 +360,7 @@ def _without_day(source: Source) -> Source:
     return replace(source, accessed_at="") if source.url.startswith(SCHEME) else source
 
 
-def _kinship(family: KinshipFinder, tree: Tree, seeds: tuple[PersonId, ...]) -> dict[PersonId, str]:
+def _kinship(finder: KinshipFinder, tree: Tree, seeds: tuple[PersonId, ...]) -> dict[PersonId, str]:
     if not seeds:
         return {}
-    return {person: family.describe(seeds[0], person) for person in sorted(tree.persons) if person != seeds[0]}
+    return {person: finder.describe(seeds[0], person) for person in sorted(tree.persons) if person != seeds[0]}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError
 from kiwiresearch.kin.store import LOCK, locked_folder
-from kiwiresearch.system import expand_user, write_pieces_atomically
+from kiwiresearch.system import expand_user, make_private_folder, write_pieces_atomically
 from kiwiresearch.workspace import file_stamp, folder_name
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def last_changed(folder: Path) -> int:
     return max(times)
 
 
-UPLOAD = "upload-"
+UPLOAD_PREFIX = "upload-"
 
 
 def _ignore() -> None:
@@ -198,7 +198,8 @@ class FolderLocation:
         folder = _upload_folder(self.folder, digest)
         is_new = not folder.exists()
         try:
-            folder.mkdir(exist_ok=True)
+            make_private_folder(folder)
+            (folder / name).touch(mode=0o600)  # it may show or name people who may be living
             shutil.copyfile(file, folder / name)
         except OSError:
             if is_new:
@@ -298,7 +299,7 @@ class SchemaLocation:
 
 
 def _upload_folder(folder: Path, digest: str) -> Path:
-    return folder / f"{UPLOAD}{digest}"
+    return folder / f"{UPLOAD_PREFIX}{digest}"
 
 
 def _save_upload(file: Path, pieces: Iterable[bytes]) -> None:

@@ -20,13 +20,13 @@ from kiwiresearch.cases.statements import (
     NO_SOURCE,
     USER_SOURCE,
     Basis,
+    build_statement,
     check_basis,
     checked_date,
     checked_sex,
     checked_text,
     find_statement,
-    statement,
-    statement_of,
+    require_statement_id,
 )
 from kiwiresearch.errors import BadUsage, NothingFound, OutOfDate
 from kiwiresearch.kin import (
@@ -95,7 +95,7 @@ def add_person(case: Case, name: str, sex: str = "", basis: Basis = NO_SOURCE) -
 
 def _put_person(case: Case, person: PersonId, name: str, sex: Sex, basis: Basis) -> None:
     case.store.add_person(person, name, sex)
-    _store_fact(case, person, *statement(case, person, "name", name, basis), basis)
+    _store_fact(case, person, *build_statement(case, person, "name", name, basis), basis)
 
 
 def add_fact(
@@ -115,10 +115,10 @@ def add_fact(
     when = checked_date(value) if field in DATE_FIELDS else None
     _require_people(case, person)
     if instead_of:
-        instead_of = statement_of(case, instead_of, person, is_tie=False)
+        instead_of = require_statement_id(case, instead_of, person, is_tie=False)
     kind: EditKind = "change_fact" if instead_of else "add_fact"
     with _editing(case, kind, [person], basis, field=field, value=value):
-        fact, source = statement(case, person, field, value, basis, when)
+        fact, source = build_statement(case, person, field, value, basis, when)
         entered = _store_fact(case, person, fact, source, basis)
         case.store.decide(entered, "accepted")
         if instead_of and instead_of != entered:
@@ -200,17 +200,17 @@ def relate(
     since: str = "",
     until: str = "",
 ) -> str:
-    """Enter that `other` is the father, child … of a person, and return the id of the relationship."""
+    """Record that `other` is the father, child … of a person, and return the id of the relationship."""
     if qualifier not in QUALIFIERS:
         raise BadUsage(f"{qualifier!r} is not a kind of relationship.", remedy=f"Choose one of: {_listed(QUALIFIERS)}.")
     begun, ended = (checked_date(day) if day else None for day in (since, until))
     [_, name] = _require_people(case, person, other)
     with _editing(case, "add_tie", [person, other], basis, role=role, name=name, since=since, until=until):
-        return _put_tie(case, person, role, other, basis, _Bond(qualifier, begun, ended))
+        return _put_tie(case, person, role, other, basis, _TieDetails(qualifier, begun, ended))
 
 
 @dataclass(frozen=True, slots=True)
-class _Bond:
+class _TieDetails:
     """What is known of a relationship besides the two people."""
 
     qualifier: Qualifier = ""
@@ -218,14 +218,16 @@ class _Bond:
     until: DateRange | None = None
 
 
-def _put_tie(case: Case, person: PersonId, role: RelativeRole, other: PersonId, basis: Basis, bond: _Bond) -> str:
+def _put_tie(
+    case: Case, person: PersonId, role: RelativeRole, other: PersonId, basis: Basis, details: _TieDetails
+) -> str:
     kind = KIND_OF_FIELD[role]
     first, second = (other, person) if role in PARENT_FIELDS else (person, other)
     if kind == "parent_of" and case.store.canonical(second) in _ancestors(case, first):
         raise BadUsage("Nobody can be their own ancestor.", remedy="Remove the wrong relationship first.")
     known = case.store.person(other)
-    fact, source = statement(case, person, role, known.name, basis, bond.since)
-    fact = replace(fact, until=bond.until, qualifier=bond.qualifier)
+    fact, source = build_statement(case, person, role, known.name, basis, details.since)
+    fact = replace(fact, until=details.until, qualifier=details.qualifier)
     tie = case.store.assert_tie(
         kind,
         first,
@@ -263,7 +265,7 @@ def add_relative(
     other = _new_person_id(name)
     with _editing(case, "add_person", [other, person], basis, name=name, role=role, of=relative_to):
         _put_person(case, other, name, known_sex, basis)
-        _put_tie(case, person, role, other, basis, _Bond())
+        _put_tie(case, person, role, other, basis, _TieDetails())
     return other
 
 
@@ -307,7 +309,7 @@ def split(case: Case, person: PersonId, name: str, facts_and_ties: Sequence[str]
     _require_people(case, person)
     if not facts_and_ties:
         raise BadUsage("No fact or relationship was chosen.", remedy="Choose what belongs to the new person.")
-    chosen = [statement_of(case, item, person) for item in dict.fromkeys(facts_and_ties)]
+    chosen = [require_statement_id(case, item, person) for item in dict.fromkeys(facts_and_ties)]
     ties = {tie.id for tie in case.store.tree(with_discarded=True).relationships}
     new = _new_person_id(name)
     with _editing(case, "split", [person, new], basis, name=name, moved=len(chosen)):

@@ -51,7 +51,7 @@ COLUMNS = (
 
 
 def checked_format(name: str) -> CaseFormat:
-    found = next((form for form in get_args(CaseFormat) if form == name), None)
+    found = next((file_format for file_format in get_args(CaseFormat) if file_format == name), None)
     if found is None:
         raise BadUsage(
             f"{name!r} is not an export format.", remedy=f"Choose one of: {', '.join(get_args(CaseFormat))}."
@@ -60,7 +60,7 @@ def checked_format(name: str) -> CaseFormat:
 
 
 def export_text(
-    form: CaseFormat,
+    file_format: CaseFormat,
     tree: ShownTree,
     make_input: Callable[[], ReportInput],
     model: Model | None = None,
@@ -71,20 +71,20 @@ def export_text(
 
     The report is built, and its summary written by a model, only for formats that contain it.
     """
-    if form == "json":
+    if file_format == "json":
         from kiwiresearch.kin.gedcom import tree_json
 
         return tree_json(tree)
-    if form == "gedcomx":
+    if file_format == "gedcomx":
         from kiwiresearch.kin.gedcom import tree_gedcomx
 
         return tree_gedcomx(tree)
-    if form in GEDCOM_FORMS:
+    if file_format in GEDCOM_FORMS:
         from kiwiresearch.kin.gedcom import tree_gedcom
 
-        head = {"version": __version__, "file": FILE_NAMES[form]}
-        return tree_gedcom(tree, "5.5.1" if form == "gedcom" else "7.0", head=head, kept=kept())
-    if form == "csv":
+        head = {"version": __version__, "file": FILE_NAMES[file_format]}
+        return tree_gedcom(tree, "5.5.1" if file_format == "gedcom" else "7.0", head=head, kept=kept())
+    if file_format == "csv":
         return people_table(tree)
     from kiwiresearch.kin.report import family_document, family_markdown, family_page
 
@@ -95,8 +95,8 @@ def export_text(
         from kiwiresearch.kin.report import write_summary
 
         summary = write_summary(case_report, model)
-        document = family_document(case_report, summary.said, note=WITHOUT_MODEL if summary.note else "")
-    return family_page(document) if form == "html" else family_markdown(document)
+        document = family_document(case_report, summary.sentences, note=WITHOUT_MODEL if summary.note else "")
+    return family_page(document) if file_format == "html" else family_markdown(document)
 
 
 def people_table(tree: ShownTree) -> str:

@@ -1,4 +1,4 @@
-"""Which people of a family file a case has from an earlier version of that file."""
+"""Matches people in a family file to those the case has from an earlier version of it."""
 
 from __future__ import annotations
 

@@ -81,11 +81,11 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> ImportResul
         present = store.tree()
         before = store.assertion_count()
         sources = _add_sources(store, read)
-        new = sum(_person(store, tree, item) for item in tree.persons)
+        new = sum(_store_person(store, tree, item) for item in tree.persons)
         for fact in tree.facts:
-            _fact(store, fact, sources)
+            _store_fact(store, fact, sources)
         for tie in tree.relationships:
-            _relationship(store, tree, tie, sources)
+            _store_relationship(store, tree, tie, sources)
         _withhold_restricted(store, read)
         added = store.assertion_count() - before
         corrected = _correct(store, present, tree, matched) if matched.file else 0
@@ -123,7 +123,7 @@ def _with_known_people(read: ReadGedcom, matched: MatchedPeople) -> ReadGedcom:
     )
     facts = tuple(replace(fact, person=current_id(fact.person)) for fact in read.tree.facts)
     group = f"{FILE_SCHEME}{matched.file}"
-    # Versions of one file are one origin: that both say the same proves nothing.
+    # Versions of the same file are one origin: that both say the same proves nothing.
     sources = {
         item: replace(source, origin_group=group) if item == read.file_source and matched.file else source
         for item, source in read.tree.sources.items()
@@ -206,7 +206,7 @@ def _note_home_person(store: CaseStore, home: PersonId, *, is_chosen: bool) -> N
         store.set_state("seeds", [home])
 
 
-def _person(store: CaseStore, tree: Tree, person_id: PersonId) -> bool:
+def _store_person(store: CaseStore, tree: Tree, person_id: PersonId) -> bool:
     person = tree.persons[person_id]
     is_new = store.add_person(person_id, person.name or "?", person.sex, person.external)
     for name in person.names:
@@ -215,7 +215,7 @@ def _person(store: CaseStore, tree: Tree, person_id: PersonId) -> bool:
     return is_new
 
 
-def _fact(store: CaseStore, fact: Fact, sources: Mapping[SourceId, SourceId]) -> None:
+def _store_fact(store: CaseStore, fact: Fact, sources: Mapping[SourceId, SourceId]) -> None:
     for evidence in _quoted(fact.evidence):
         extracted = _extracted(fact.field, fact.value, evidence, fact.confidence)
         store.assert_fact(
@@ -229,7 +229,7 @@ def _fact(store: CaseStore, fact: Fact, sources: Mapping[SourceId, SourceId]) ->
         )
 
 
-def _relationship(store: CaseStore, tree: Tree, tie: Relationship, sources: Mapping[SourceId, SourceId]) -> None:
+def _store_relationship(store: CaseStore, tree: Tree, tie: Relationship, sources: Mapping[SourceId, SourceId]) -> None:
     if store.canonical(tie.first) == store.canonical(tie.second):
         return
     field, named = FIELD_OF_KIND[tie.kind], tree.persons[tie.second].name or "?"

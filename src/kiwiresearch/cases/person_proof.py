@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.privacy import PrivacyMode
     from kiwiresearch.messages import Catalogue
 
-ProofForm = Literal["html", "markdown"]
-PROOF_FILES: dict[ProofForm, str] = {"html": "proof.html", "markdown": "proof.md"}
+ProofFormat = Literal["html", "markdown"]
+PROOF_FILES: dict[ProofFormat, str] = {"html": "proof.html", "markdown": "proof.md"}
 QUESTIONS: dict[str, tuple[FieldName, ...]] = {
     "birth": ("birth_date", "birth_place"),
     "baptism": ("baptism_date", "baptism_place"),
@@ -107,10 +107,10 @@ def _source(evidence: EvidenceRecord) -> str:
     return ", ".join(filter(None, (evidence.source, book)))
 
 
-def proof_file(summary: ProofSummary, form: ProofForm, words: Catalogue) -> str:
+def proof_file(summary: ProofSummary, file_format: ProofFormat, words: Catalogue) -> str:
     """The proof summary as a file in the language of a catalogue."""
     document = proof_document(summary, words)
-    return family_page(document) if form == "html" else family_markdown(document)
+    return family_page(document) if file_format == "html" else family_markdown(document)
 
 
 def proof_document(summary: ProofSummary, words: Catalogue) -> Document:

@@ -1,6 +1,6 @@
 """A case as plain data for readers: people, evidence, events, conflicts, tree and log.
 
-All records are in one file, since each has to hide the same people in the same way.
+All records are in one module, since each has to hide the same people in the same way.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ def _tie_record(
         value=tree.persons[other].name,
         person=other,
         qualifier=tie.qualifier,
-        when=lasted(tie),
+        when=tie_dates(tie),
         status=tie.status,
         preferred=True,
         confidence=tie.confidence,
@@ -260,7 +260,7 @@ def _tie_record(
     )
 
 
-def lasted(tie: Relationship) -> str:
+def tie_dates(tie: Relationship) -> str:
     """When a relationship began and ended, as far as that is known."""
     dates = [DateText(when) for when in (tie.start, tie.end) if when]
     if len(dates) < 2:

@@ -120,15 +120,15 @@ class CaseRegistry:
         return known[1]
 
     @contextmanager
-    def changing(self, case_id: str) -> Iterator[Case]:
+    def opened_exclusively(self, case_id: str) -> Iterator[Case]:
         """A case opened for changes, and locked for everybody else."""
         location = self.location(case_id)
         with rewording_errors(location.without_names), self._open_exclusively(location) as case:
             yield case
 
     @contextmanager
-    def editing(self, case_id: str) -> Iterator[Case]:
-        """A case for a change by a person, which waits only for the step that research is in, not for its end."""
+    def opened_for_edit(self, case_id: str) -> Iterator[Case]:
+        """A case for a change by a person; waits only for the current research step, not for the research to end."""
         from kiwiresearch.cases.case import Case
 
         location = self.location(case_id)

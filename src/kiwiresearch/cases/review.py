@@ -12,7 +12,7 @@ from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.ids import is_start_of_id
 from kiwiresearch.kin import LivingStatus, PersonId, row_id
-from kiwiresearch.kin.loop import merge_reasons, separated_ids, survivor_first
+from kiwiresearch.kin.loop import merge_reasons, pairs_kept_separate, survivor_first
 from kiwiresearch.kin.privacy import LIVING_NAME
 from kiwiresearch.kin.resolve import ordered_pair
 from kiwiresearch.kin.store import MergeCluster
@@ -95,12 +95,12 @@ Reviewable = TypeVar("Reviewable", ProposedMerge, MergeCluster, SeparatedPair)
 def proposed_merges(case: Case) -> tuple[ProposedMerge, ...]:
     """The pairs the resolver leaves to the user, the most likely first."""
     found: dict[str, ProposedMerge] = {}
-    apart = separated_ids(case.store)
+    kept_separate = pairs_kept_separate(case.store)
     for row in case.store.state("proposals") or ():
         first, second = (case.store.canonical(item) for item in row["candidate_pair"])
         if first == second or row["recommended_action"] == "separate":
             continue
-        if ordered_pair(first, second) in apart:
+        if ordered_pair(first, second) in kept_separate:
             continue
         name = row_id("proposal", *sorted((first, second)))
         why, why_not = message_in(row, "merge_rationale"), message_in(row, "why_not_merge")
@@ -137,20 +137,19 @@ def reject_merge(case: Case, wanted: str, why: str = "") -> ProposedMerge:
 
 def separated_pairs(case: Case) -> tuple[SeparatedPair, ...]:
     """The pairs that are not proposed again, except those that were merged anyway."""
-    links = case.store.merges.separated()
-    apart = [
+    separations = [
         separation
-        for separation in links
+        for separation in case.store.merges.separated()
         if case.store.canonical(separation.first) != case.store.canonical(separation.second)
     ]
     return tuple(
         SeparatedPair(
             row_id("apart", separation.first, separation.second),
             (separation.first, separation.second),
-            _own_words(separation.reason),
+            _reason_if_given(separation.reason),
             separation.decided_by,
         )
-        for separation in apart
+        for separation in separations
     )
 
 
@@ -158,7 +157,7 @@ def allow_merge_again(case: Case, wanted: str, why: str = "") -> SeparatedPair:
     """Allow a separated pair, given by id prefix, to be proposed again."""
     separation = _chosen(wanted, separated_pairs(case), "pair that is kept separate")
     with case.store.edits.recording("allow_merge", separation.pair, note=why):
-        case.store.merges.allow(*separation.pair, why)
+        case.store.merges.withdraw_separation(*separation.pair, why)
         case.apply_change()
     return separation
 
@@ -175,14 +174,14 @@ def undo_merge(case: Case, wanted: str, why: str = "", *, cascade: bool = False)
 def user_reasons(case: Case) -> dict[str, str]:
     """The user's reasons for merges, by merge id. For the owner only: they may name people in ways no mask knows."""
     given = {
-        cluster.id: _own_words(cluster.why_not_split)
+        cluster.id: _reason_if_given(cluster.why_not_split)
         for cluster in case.store.merges.all()
         if cluster.decided_by == "user"
     }
     return {merge: why for merge, why in given.items() if why}
 
 
-def _own_words(reason: str) -> str:
+def _reason_if_given(reason: str) -> str:
     """The user's own reason; empty if it is the default one."""
     return "" if reason == DEFAULT_REASON or DEFAULT_UNDO_REASON.fullmatch(reason) else reason
 
@@ -224,7 +223,7 @@ def merges_record(case: Case, tree: ShownTree, mask: Mask) -> MergesRecord:
         )
         for merge in proposed_merges(case)
     ]
-    apart = [
+    separated = [
         SeparatedRecord(
             id=pair.id,
             members=tuple(member(store.canonical(each), name_now) for each in pair.pair),
@@ -234,7 +233,7 @@ def merges_record(case: Case, tree: ShownTree, mask: Mask) -> MergesRecord:
         )
         for pair in separated_pairs(case)
     ]
-    return MergesRecord(tuple(made), tuple(waiting), tuple(apart))
+    return MergesRecord(tuple(made), tuple(waiting), tuple(separated))
 
 
 def _masked(reason: Message, mask: Mask) -> str:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 USER_SOURCE = "user:"
 ENTERED_BY_HAND = "Entered by hand"
 ENTERED_CONFIDENCE = 0.9
-"""How far a value is believed that somebody entered: people err less than rules, but they err."""
+"""The confidence in a value that a person entered: people err less than rules, but they err."""
 ENTERED_RELIABILITY = 0.8
 MAX_VALUE = 500
 MAX_TEXT = 20_000
@@ -86,11 +86,13 @@ def check_basis(basis: Basis) -> None:
         )
 
 
-def statement(
+def build_statement(
     case: Case, person: PersonId, field: FieldName, value: str, basis: Basis, when: DateRange | None = None
 ) -> tuple[ExtractedFact, SourceId]:
-    """What a person enters, as a source says it: a page of a book, or a text of their own."""
-    source, snippet = _page_quote(case, value, basis) if basis.page else _own_words(case, person, field, value, basis)
+    """What a person enters, and its source, which is stored: a page of a book, or a text of their own."""
+    source, snippet = (
+        _page_quote(case, value, basis) if basis.page else _quote_from_own_text(case, person, field, value, basis)
+    )
     locator = ", ".join(part for part in (basis.locator.strip(), basis.dated.strip()) if part)
     stated = when.edtf() if when and field in DATE_FIELDS else value
     return ExtractedFact(field, stated, snippet, "user", ENTERED_CONFIDENCE, when=when, locator=locator), source
@@ -106,7 +108,9 @@ def _page_quote(case: Case, value: str, basis: Basis) -> tuple[SourceId, Snippet
     return case.store.add_source(fetched.source, fetched.text), Snippet(quote.start, quote.end, quote.text)
 
 
-def _own_words(case: Case, person: PersonId, field: FieldName, value: str, basis: Basis) -> tuple[SourceId, Snippet]:
+def _quote_from_own_text(
+    case: Case, person: PersonId, field: FieldName, value: str, basis: Basis
+) -> tuple[SourceId, Snippet]:
     """A text that says the value: the transcript, or else what was entered."""
     text = basis.transcript.strip()
     if value not in text:
@@ -195,7 +199,7 @@ def find_statement(case: Case, wanted: str) -> StatementItem:
     return StatementItem(tie.id, ends, details, is_tie=True, is_discarded=tie.status in DISCARDED)
 
 
-def known_statement(case: Case, wanted: str) -> StatementItem | None:
+def find_statement_or_none(case: Case, wanted: str) -> StatementItem | None:
     """The fact or the relationship with this id; None if it is gone."""
     try:
         return find_statement(case, wanted)
@@ -203,7 +207,7 @@ def known_statement(case: Case, wanted: str) -> StatementItem | None:
         return None
 
 
-def statement_of(case: Case, wanted: str, person: PersonId, *, is_tie: bool | None = None) -> str:
+def require_statement_id(case: Case, wanted: str, person: PersonId, *, is_tie: bool | None = None) -> str:
     """The id of a fact or a relationship of this person."""
     item = find_statement(case, wanted)
     if case.store.canonical(person) not in item.people or is_tie not in (None, item.is_tie):

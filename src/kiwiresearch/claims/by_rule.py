@@ -205,11 +205,11 @@ def claims_of(page: PageDoc, book_name: str = "", wanted: SentenceFilter = no_se
     claims += infobox_claims(page, book_name)
     found: dict[tuple[object, ...], Claim] = {}
     for claim in claims:
-        found.setdefault(_repeated(claim), claim)
+        found.setdefault(_repetition_key(claim), claim)
     return tuple(found.values())
 
 
-def _repeated(claim: Claim) -> tuple[object, ...]:
+def _repetition_key(claim: Claim) -> tuple[object, ...]:
     """What is the same in repetitions of a claim; one that depends on its context may mean something else elsewhere."""
     return claim.type, claim.text, claim.subject, claim.headings if claim.depends_on else ()
 

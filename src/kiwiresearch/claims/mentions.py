@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from kiwiresearch.claims.language import FactLanguage, fact_language
-from kiwiresearch.text import INITIALS, MARKS, POSSESSIVE, has_no_spaces
+from kiwiresearch.text import INITIALS, MARKS, POSSESSIVE, is_in_unspaced_script
 
 TOKEN = re.compile(rf"\d+(?:[.,]\d+)*[^\W_]*|[^\W\d_][^\W_{MARKS}]*(?:[{MARKS}]+[^\W_]*)*(?:['’ʼ][^\W\d_]+)*")
 OPENING = " \t\n\u00a0\"'“‘«‹(["
@@ -81,7 +81,7 @@ class KnownWords:
         )
 
     def has(self, word: NameWord) -> bool:
-        if has_no_spaces(word.text):
+        if is_in_unspaced_script(word.text):
             return any(unicodedata.normalize("NFC", word.text) in text for text in self.texts)
         return word.key in self.keys
 
@@ -137,7 +137,7 @@ def unknown_words(name: Sequence[NameWord], known: KnownWords) -> list[NameWord]
     missing = [word for word in name if not word.text[0].isdigit() and not known.has(word)]
     if missing:
         return missing
-    spaced = [word for word in name if not has_no_spaces(word.text)]
+    spaced = [word for word in name if not is_in_unspaced_script(word.text)]
     pairs = pairwise(spaced)
     return [two for name_word, two in pairs if two.follows and (name_word.key, two.key) not in known.pairs]
 

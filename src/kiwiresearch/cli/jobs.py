@@ -43,11 +43,11 @@ def result_line(jobs: JobQueue, job: Job) -> str:
         return ""
     if job.request.kind == "ask":
         return f"Answers: kiwiresearch jobs answers {job.id}"
-    from kiwiresearch.jobs import exists
+    from kiwiresearch.jobs import path_exists
 
     place = jobs.assignment.output_folder(job.request, job.id)
     what, file = ("Tables", place) if job.request.kind == "bulk" else ("Brief", place / "report.md")
-    return f"{what}: {file}" if exists(file) else ""
+    return f"{what}: {file}" if path_exists(file) else ""
 
 
 MAX_QUEUED = 1_000_000

@@ -78,7 +78,7 @@ def opened_case(wanted: str, *, writing: bool = False, books: list[str] | None =
 
 def _books_of(case: Case, workspace: Workspace) -> list[str]:
     """The books the case was started with: at their original paths, or by id on another machine's shelf."""
-    places, ids = list(case.book_places()), list(case.settings.books)
+    places, ids = list(case.book_paths()), list(case.settings.books)
     is_moved = any("://" not in place and not Path(place).exists() for place in places)
     on_shelf = {book.id for book in workspace.shelf_file.books()} if is_moved else set()
     return ids if ids and on_shelf.issuperset(ids) else places

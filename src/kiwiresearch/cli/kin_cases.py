@@ -191,7 +191,7 @@ def _print_event(result: ResearchStep) -> None:
 
 def _until_reader_leaves(tell: Callable[[ResearchStep], None]) -> Callable[[ResearchStep], None]:
     """Stop printing when the program that reads our output exits; the work on the case continues."""
-    from kiwiresearch.errors import ReaderLeft
+    from kiwiresearch.errors import OutputPipeClosed
 
     has_left = False
 
@@ -200,7 +200,7 @@ def _until_reader_leaves(tell: Callable[[ResearchStep], None]) -> Callable[[Rese
         if not has_left:
             try:
                 tell(result)
-            except ReaderLeft:
+            except OutputPipeClosed:
                 has_left = True
 
     return tell_if_read

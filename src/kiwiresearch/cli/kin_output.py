@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.sources import FixtureCheck
 
 SHORT_ID_CHARS = 8
-SEVERAL = frozenset({"child", "sibling", "spouse", "partner", "parent"})
+SEVERAL = frozenset({"child", "sibling", "spouse", "partner", "parent", "grandparent"})
 """Fields of which a person has several values that do not compete."""
 MAX_SHOWN = 40
 Row = Mapping[str, object]

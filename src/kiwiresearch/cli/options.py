@@ -34,11 +34,11 @@ def user_workspace() -> Workspace:
     return open_workspace(say=say)
 
 
-def open_books(workspace: Workspace, wanted: list[str], *, trusting: bool = False) -> Shelf:
+def open_books(workspace: Workspace, wanted: list[str], *, skip_open_check: bool = False) -> Shelf:
     """The shelf, or some of its books; reports if it is the sample book, or if books are hidden."""
     from kiwiresearch.workspace import SAMPLE_NOTICE, hidden_books_notice, shelf_of
 
-    shelf = shelf_of(workspace, wanted, trusting=trusting)
+    shelf = shelf_of(workspace, wanted, skip_open_check=skip_open_check)
     if shelf.is_sample:
         say(SAMPLE_NOTICE)
     if not wanted and (notice := hidden_books_notice(workspace.shelf_file.books(), workspace.settings.policy)):

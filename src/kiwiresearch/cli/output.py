@@ -213,7 +213,7 @@ def print_book(row: BookStatus) -> None:
         flavour += " (introductions only)"
     indexes = [name for name, has in (("full text", book.indexes.full_text), ("titles", book.indexes.titles)) if has]
     lines = (
-        ("Name", book.name), ("UUID", book.id), ("BookLocation", str(row.listed.source)),
+        ("Name", book.name), ("UUID", book.id), ("Source", str(row.listed.source)),
         ("Description", book.description), ("Date", book.date or "unknown"),
         ("Language", ", ".join(book.languages) or "unknown"), ("Flavour", flavour), ("Creator", book.creator),
         ("Publisher", book.publisher), ("Scraper", book.scraper), ("Kind", book.kind),
@@ -235,11 +235,11 @@ def print_book(row: BookStatus) -> None:
 def print_added(fresh: Sequence[ListedBook], found: Iterable[tuple[Book, BookLocation]]) -> None:
     """The books that `books add` has added."""
     books = {(book.id, source): book for book, source in found}
-    for placed in fresh:
-        book = books[placed.id, placed.source]
+    for listed in fresh:
+        book = books[listed.id, listed.source]
         facts = f"{book.articles:,} articles", book.date, "/".join(book.languages)
         details = ", ".join(filter(None, facts))
-        line(f"Added {placed.title} ({details})")
+        line(f"Added {listed.title} ({details})")
     if not fresh and books:
         line("Nothing to add: your library already has these books.")
 

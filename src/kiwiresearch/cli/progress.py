@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from kiwiresearch.cli import output
 from kiwiresearch.cli.options import print_json, say
 from kiwiresearch.crawl import SkipStep, StartStep, VisitStep
-from kiwiresearch.errors import ReaderLeft
+from kiwiresearch.errors import OutputPipeClosed
 from kiwiresearch.runs import step_event
 from kiwiresearch.search import Score, points_text
 from kiwiresearch.text import count_of
@@ -190,7 +190,7 @@ class EventDisplay:
             try:
                 print_json(event)
                 sys.stdout.flush()
-            except ReaderLeft:  # the run continues: its files are still wanted
+            except OutputPipeClosed:  # the run continues: its files are still wanted
                 self._has_reader = False
 
     def finish(self, outcome: RunOutcome) -> None:

@@ -123,7 +123,7 @@ def _folder(out: str | None, work: Research, *, resume: bool) -> Path:
             what = "contains a control character" if out.strip() else "is empty"
             raise BadUsage(f"The folder name {what}.", remedy="Example: --out runs/bronze-age")
         return expand_user(out)
-    # A folder of today's date is for people; nothing in it depends on the day.
+    # The date in the folder name is only for people; the contents do not depend on it.
     today = datetime.now(UTC).astimezone().date().isoformat()  # noqa: TID251
     return choose_run_folder(work.task.topic, work.fingerprint, today, resume=resume)
 
@@ -136,7 +136,8 @@ QuestionsOption = Annotated[
     int,
     typer.Option(
         "--questions",
-        help="How many questions a worksheet has, from 3 to 30 (default: up to 14, as many as are good).",
+        help="How many questions a worksheet has, from 3 to 30 (default: up to 14, as many good ones as the page "
+        "yields).",
         metavar="NUMBER",
     ),
 ]
@@ -162,7 +163,7 @@ def export(
     kind: KindOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Export a run to another format. There are formats to read, to cite, for spreadsheets, graphs and Kiwix."""
+    """Export a run to another format. Formats are available for reading, citing, spreadsheets, graphs and Kiwix."""
     from kiwiresearch.cli import output
     from kiwiresearch.export import choice_of
     from kiwiresearch.export import export as write
@@ -179,7 +180,9 @@ def export(
 def worksheet(
     title: Annotated[str, typer.Argument(help="The title or path of the page.")],
     book: BookOption = None,
-    form: Annotated[str, typer.Option("--format", "--to", help="html, docx or markdown.", metavar="FORMAT")] = "html",
+    format_name: Annotated[
+        str, typer.Option("--format", "--to", help="html, docx or markdown.", metavar="FORMAT")
+    ] = "html",
     out: Annotated[
         str | None,
         typer.Option(
@@ -193,19 +196,21 @@ def worksheet(
     """Make a worksheet from one page. It has questions for a class, and answers that quote the page."""
     from kiwiresearch.claims import claims_of_page
     from kiwiresearch.cli import output
-    from kiwiresearch.export import WORKSHEET_ENDINGS, choice_of, page_worksheet_file, safe_name
+    from kiwiresearch.export import WORKSHEET_SUFFIXES, choice_of, page_worksheet_file, safe_name
     from kiwiresearch.runs import reporting_file_errors
     from kiwiresearch.system import write_atomically
     from kiwiresearch.workspace import find_page
 
-    if form not in WORKSHEET_ENDINGS:
-        raise BadUsage(f"{form!r} is not a worksheet format.", remedy=f"Choose one of: {', '.join(WORKSHEET_ENDINGS)}.")
+    if format_name not in WORKSHEET_SUFFIXES:
+        raise BadUsage(
+            f"{format_name!r} is not a worksheet format.", remedy=f"Choose one of: {', '.join(WORKSHEET_SUFFIXES)}."
+        )
     choice = choice_of(questions, kind or ())
     require_title(title, "Hattusa")
     with open_books(user_workspace(), book or []) as shelf:
         found = find_page(shelf, title)
         read = claims_of_page(found.page, found.book.name)
-        file = page_worksheet_file(read, form, found.book, choice)
+        file = page_worksheet_file(read, format_name, found.book, choice)
     place = Path(out) if out is not None else Path(f"{safe_name(found.page.title)}-{file.name}")
     with reporting_file_errors(place, "Free up disk space, or choose another place with --out."):
         write_atomically(place, file.content)

@@ -121,7 +121,7 @@ def books_check(
 
     workspace = user_workspace()
     rows: list[tuple[ListedBook, BookState, str]] = []
-    for book in open_books(workspace, name or [], trusting=True).books:
+    for book in open_books(workspace, name or [], skip_open_check=True).books:
         state, reason = workspace.check(book)
         rows.append((book, state, reason))
         if not json:

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from kiwiresearch.errors import BadUsage, KiwiError, OutputLost, ReaderLeft
+from kiwiresearch.errors import BadUsage, KiwiError, OutputLost, OutputPipeClosed
 
 COMMANDS = frozenset(
     [
@@ -55,7 +55,7 @@ def main() -> None:
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
-    except (ReaderLeft, OutputLost) as problem:
+    except (OutputPipeClosed, OutputLost) as problem:
         code = code or _explain(problem) or 0
     # Otherwise the interpreter would try to write the rest of both buffers again at exit, fail, and exit with 120.
     sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
@@ -89,7 +89,7 @@ def _explain(problem: Exception) -> int | None:
     if isinstance(problem, KiwiError):
         _complain(str(problem))
         return problem.exit_code
-    if isinstance(problem, ReaderLeft):
+    if isinstance(problem, OutputPipeClosed):
         return 0
     if isinstance(problem, OutputLost):
         _complain(f"Could not write the output: {problem}.")
@@ -165,7 +165,7 @@ class _Output(io.TextIOWrapper):
 
 
 def _output_error(problem: OSError) -> Exception:
-    return ReaderLeft() if isinstance(problem, BrokenPipeError) else OutputLost(problem.strerror or str(problem))
+    return OutputPipeClosed() if isinstance(problem, BrokenPipeError) else OutputLost(problem.strerror or str(problem))
 
 
 def _fill_standard_error() -> None:

@@ -62,13 +62,13 @@ class CrawledPage(NamedTuple):
 class CrawlReader:
     """Reads the pages of one crawl."""
 
-    def __init__(self, crawl: CrawlPlan, state: CrawlState) -> None:
-        self._crawl = crawl
+    def __init__(self, plan: CrawlPlan, state: CrawlState) -> None:
+        self._plan = plan
         self._state = state
-        self._books = {book.id: book for book in crawl.books}
+        self._books = {book.id: book for book in plan.books}
         self._topics: dict[BookId, Topic] = {}
-        topic_text = f"{crawl.topic}. {crawl.focus}".strip(". ")
-        embedder = None if crawl.settings.fast else crawl.embedder
+        topic_text = f"{plan.topic}. {plan.focus}".strip(". ")
+        embedder = None if plan.settings.fast else plan.embedder
         self._meanings = TopicMeaning(embedder, topic_text) if embedder is not None else None
         self._cache: OrderedDict[EntryRef, CrawledPage] = OrderedDict()
 
@@ -119,7 +119,7 @@ class CrawlReader:
         if book not in self._topics:
             opened = self._books[book]
             start = self._state.started
-            text, aspect = self._crawl.topic, ""
+            text, aspect = self._plan.topic, ""
             if start:
                 text = (
                     next(
@@ -128,15 +128,15 @@ class CrawlReader:
                     or text
                 )
                 aspect = start.aspect
-                if self._crawl.aspect:
+                if self._plan.aspect:
                     text = f"{start.head} {aspect}"
-            self._topics[book] = Topic.of(opened, parse_query(text, opened.language, self._crawl.focus), aspect)
+            self._topics[book] = Topic.of(opened, parse_query(text, opened.language, self._plan.focus), aspect)
         return self._topics[book]
 
     def links(self, crawled: CrawledPage) -> PageLinks:
         """The pages a page links to."""
         page, start = crawled.page, self._state.started
-        book, settings = self._books[page.ref.book], self._crawl.settings
+        book, settings = self._books[page.ref.book], self._plan.settings
         links = links_of(
             page,
             book,

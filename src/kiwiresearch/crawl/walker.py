@@ -55,13 +55,13 @@ class StepResult:
 class Walker:
     """Decides the next step from the state, and reads the pages it needs."""
 
-    def __init__(self, crawl: CrawlPlan) -> None:
-        self._crawl = crawl
-        self._settings = crawl.settings
-        self._books = {book.id: book for book in crawl.books}
-        languages: dict[str, str] = {book.id: book.language for book in crawl.books}
-        self.state = CrawlState(crawl.settings, languages, crawl.link_rank)
-        self._reader = CrawlReader(crawl, self.state)
+    def __init__(self, plan: CrawlPlan) -> None:
+        self._plan = plan
+        self._settings = plan.settings
+        self._books = {book.id: book for book in plan.books}
+        languages: dict[str, str] = {book.id: book.language for book in plan.books}
+        self.state = CrawlState(plan.settings, languages, plan.link_rank)
+        self._reader = CrawlReader(plan, self.state)
 
     def next(self) -> StepResult:
         state = self.state
@@ -83,15 +83,15 @@ class Walker:
         return self._visit_or_skip(candidate)
 
     def _start(self) -> StartStep:
-        crawl = self._crawl
+        plan = self._plan
         start = start_crawl(
-            crawl.books,
-            crawl.topic,
-            crawl.focus,
-            crawl.settings,
-            crawl.helpers,
-            max_books=crawl.max_books,
-            aspect=crawl.aspect,
+            plan.books,
+            plan.topic,
+            plan.focus,
+            plan.settings,
+            plan.helpers,
+            max_books=plan.max_books,
+            aspect=plan.aspect,
         )
         return replace(start, found=self._reader.with_meanings(start.found))
 

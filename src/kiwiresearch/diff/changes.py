@@ -295,15 +295,15 @@ class ChangedClaimIndex:
     def __init__(self) -> None:
         self.left_out = False
         """Whether a subject has more claims than were compared."""
-        self._store = sqlite3.connect("", isolation_level=None)  # a temporary file, deleted with the connection
-        self._store.executescript(TABLE)
-        self._store.execute("BEGIN")
+        self._temporary = sqlite3.connect("", isolation_level=None)  # a temporary file, deleted with the connection
+        self._temporary.executescript(TABLE)
+        self._temporary.execute("BEGIN")
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._store.close()
+        self._temporary.close()
 
     def add(self, page: PageChange, new_side: Snapshot) -> None:
         """Collect the added and changed claims of a page whose subjects other pages may mention too."""
@@ -317,7 +317,7 @@ class ChangedClaimIndex:
 
     def _write(self, statement: str, row: tuple[str | int, ...]) -> None:
         try:
-            self._store.execute(statement, row)
+            self._temporary.execute(statement, row)
         except sqlite3.Error as problem:
             raise CannotWrite(
                 f"The changed claims cannot be saved in a temporary file: {problem}.",
@@ -330,7 +330,7 @@ class ChangedClaimIndex:
             if _is_row_of_others(claim):
                 continue
             for touched_claim in self._of(claim):
-                if touched_claim.new.id > claim.id and self._store.execute(COLLECTED, (claim.id,)).fetchone():
+                if touched_claim.new.id > claim.id and self._temporary.execute(COLLECTED, (claim.id,)).fetchone():
                     continue  # the other of the two reports the pair
                 how = contradiction(touched_claim.new, claim, language)
                 if how and not (touched_claim.old and contradiction(touched_claim.old, claim, language)):
@@ -343,11 +343,11 @@ class ChangedClaimIndex:
     def _of(self, claim: Claim) -> list[TouchedClaim]:
         """The collected claims of the same subject on other pages, up to the limits."""
         subject = without_article(claim.subject)
-        before = self._store.execute("SELECT pairs FROM compared WHERE subject = ?", (subject,)).fetchone()
+        before = self._temporary.execute("SELECT pairs FROM compared WHERE subject = ?", (subject,)).fetchone()
         if before and before[0] >= MAX_PAIRS:
             self.left_out = True
             return []
-        rows = self._store.execute(OF_SUBJECT, (subject, claim.ref.path, MAX_OF_SUBJECT + 1)).fetchall()
+        rows = self._temporary.execute(OF_SUBJECT, (subject, claim.ref.path, MAX_OF_SUBJECT + 1)).fetchall()
         if rows:
             self.left_out |= len(rows) > MAX_OF_SUBJECT
             self._write(COUNTED, (subject, len(rows)))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         choice_of,
     )
     from kiwiresearch.export.worksheet_files import (
-        WORKSHEET_ENDINGS,
+        WORKSHEET_SUFFIXES,
         make_page_worksheet,
         make_run_worksheet,
         page_worksheet_file,

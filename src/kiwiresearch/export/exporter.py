@@ -25,7 +25,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs import BRIEF, CLAIMS, GRAPH, MANIFEST, Run, RunGraph, reporting_file_errors, xml_safe
 from kiwiresearch.system import write_atomically
 
-# The writers of the FORMATS: one file from the findings, the files of a folder, or each file from the graph.
+# Writers by format. Each table takes a different input.
 FINDINGS_WRITERS: Mapping[str, Callable[[RunFindings], str | bytes]] = {
     "markdown": brief_in_markdown,
     "html": brief_in_html,
@@ -44,7 +44,7 @@ WORKSHEET_WRITERS: Mapping[str, Callable[[Worksheet, str], str | bytes]] = {
 }
 """Writers of worksheets, which get the date of the run."""
 PRINTED_WRITERS: Mapping[str, Callable[[RunFindings, str], bytes]] = {"pdf": brief_in_pdf}
-"""Writers that need a browser; its program is empty if no setting names one."""
+"""Writers that need a browser; the second argument is the browser's path, or empty."""
 FOLDER_WRITERS: Mapping[str, Callable[[RunFindings], Iterable[ExportedFile]]] = {"obsidian": obsidian}
 GRAPH_WRITERS: Mapping[str, Sequence[Callable[[RunGraph], str]]] = {
     "graphml": (graphml,),
@@ -61,13 +61,13 @@ def make_files(
 
     `browser` is the setting of that name: the program that prints a PDF. `choice` is for worksheets.
     """
-    form = format_named(format_name)
-    _check_folder(folder, (GRAPH,) if form.content == "graph" else (BRIEF, CLAIMS))
+    export_format = format_named(format_name)
+    _check_folder(folder, (GRAPH,) if export_format.content == "graph" else (BRIEF, CLAIMS))
     run = Run.load(folder)
-    if form.is_folder:
+    if export_format.is_folder:
         return tuple(FOLDER_WRITERS[format_name](read_findings(run)))
     contents: list[str | bytes]
-    if form.content == "graph":
+    if export_format.content == "graph":
         graph = run.graph
         contents = [write(graph) for write in GRAPH_WRITERS[format_name]]
     elif format_name in PRINTED_WRITERS:
@@ -79,7 +79,7 @@ def make_files(
         contents = [FINDINGS_WRITERS[format_name](read_findings(run))]
     return tuple(
         ExportedFile(name, xml_safe(content).encode() if isinstance(content, str) else content)
-        for name, content in zip(form.files, contents, strict=True)
+        for name, content in zip(export_format.files, contents, strict=True)
     )
 
 
@@ -217,15 +217,15 @@ def export(
     names that file, and one that ends in '.zip' a zip of several; any other is a folder. For a format that fills
     a folder, files of an earlier export that this one does not write are removed.
     """
-    form = format_named(format_name)
-    is_one = _is_one_file(form, out)
+    export_format = format_named(format_name)
+    is_one = _is_one_file(export_format, out)
     files = make_files(run, format_name, browser=browser, choice=choice)
     if out is not None and is_one:
         files = (
             files[0] if len(files) == 1 and out.suffix.lower() != ZIP else ExportedFile(out.name, zip_files(files)),
         )
         places = [out]
-    elif form.is_folder:
+    elif export_format.is_folder:
         folder = out or run / EXPORT_FOLDER / format_name
         with reporting_file_errors(folder, OUT_REMEDY):
             return write_folder(folder, files)
@@ -237,12 +237,16 @@ def export(
     return tuple(places)
 
 
-def _is_one_file(form: ExportFormat, out: Path | None) -> bool:
+def _is_one_file(export_format: ExportFormat, out: Path | None) -> bool:
     """Whether `out` names a file; BadUsage if one file cannot hold everything."""
     suffix = out.suffix.lower() if out is not None else ""
-    if form.has_several_files and suffix == Path(form.files[0]).suffix:
-        what = "many files" if form.is_folder else f"{len(form.files)}: {' and '.join(form.files)}"
-        raise BadUsage(
-            f"{str(out)!r} is one file, but {form.name!r} creates {what}.", remedy="Choose a folder instead."
+    if export_format.has_several_files and suffix == Path(export_format.files[0]).suffix:
+        what = (
+            "many files"
+            if export_format.is_folder
+            else f"{len(export_format.files)}: {' and '.join(export_format.files)}"
         )
-    return suffix == form.suffix
+        raise BadUsage(
+            f"{str(out)!r} is one file, but {export_format.name!r} creates {what}.", remedy="Choose a folder instead."
+        )
+    return suffix == export_format.suffix

@@ -58,7 +58,7 @@ def who_question(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | N
         or _superlative("who", fact, sheet)
         or _relation("who", fact, sheet)
         or _doer(fact, sheet)
-        or _peoples(fact, sheet)
+        or _group_of_people(fact, sheet)
     )
 
 
@@ -114,9 +114,9 @@ def _is_title(term: str, title: str) -> bool:
 
 def _common_term(term: str, sheet: FactSheet) -> str | None:
     """A term within a question: common nouns in lower case, as the pages write them; None if it may be a person."""
-    low = f"{term[0].lower()}{term[1:]}"
-    if pattern("article").match(term) or re.search(rf"(?<![\w-]){re.escape(low)}(?![\w-])", sheet.all_text):
-        return low
+    lowered = f"{term[0].lower()}{term[1:]}"
+    if pattern("article").match(term) or re.search(rf"(?<![\w-]){re.escape(lowered)}(?![\w-])", sheet.all_text):
+        return lowered
     return None
 
 
@@ -180,7 +180,7 @@ def _object(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
     if pattern("second_clause").search(found["object"]) or pattern("rough_amount").match(found["object"]):
         return None
     clause = clause_in(f"{found['subject']} {found['verb']}", sheet)
-    prompt = clause.asked("What") if clause and clause.predicate.count(" ") <= 1 else None
+    prompt = clause.as_question("What") if clause and clause.predicate.count(" ") <= 1 else None
     return question_of("what", prompt, found["object"], fact) if prompt else None
 
 
@@ -197,7 +197,7 @@ def _cause(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
     return question_of("what", f"What {rest}?", subject, fact)
 
 
-def _peoples(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
+def _group_of_people(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
     """'Who wanted to export the Revolution?'"""
     parts = split_after_subject(LATER_CLAUSE.split(fact.plain)[0])
     if parts is None or not fact.is_main or not pattern("several_people").fullmatch(parts[0]):
@@ -317,7 +317,7 @@ def count_question(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion |
         # Only words that belong to the verb may stand between it and the number.
         if clause is None or len(clause.predicate.split()) > 1:
             continue
-        if prompt := clause.asked(f"How many {found['noun']}"):
+        if prompt := clause.as_question(f"How many {found['noun']}"):
             return question_of("count", f"{prompt[:-1]}{found['rest']}?", found["number"], fact)
     return None
 
@@ -355,7 +355,7 @@ def _asked(
         return None
     if clause.predicate.count(",") > 1 or pattern("unnamed_person").search(clause.predicate.partition(" ")[0]):
         return None
-    prompt = clause.asked(opening)
+    prompt = clause.as_question(opening)
     return question_of(kind, prompt, answer, fact) if prompt else None
 
 

@@ -33,14 +33,14 @@ class QuestionClause:
     predicate: str
     """The words after the subject in a question, the verb among them."""
 
-    def asked(self, opening: str) -> str | None:
+    def as_question(self, opening: str) -> str | None:
         """The question that begins with 'When' or another such word; None if it would be hard to read."""
         text = f"{opening} {self.auxiliary} {self.subject} {self.predicate}".rstrip(" ,")
         return f"{text}?" if len(text) < MAX_QUESTION_CHARS else None
 
 
 def clause_in(text: str, sheet: FactSheet) -> QuestionClause | None:
-    """The clause that a text without its full stop is; None unless its subject and its verb are certain."""
+    """Parse a sentence (without its full stop) as one clause; None unless its subject and its verb are certain."""
     words = text.split()
     for at, word in enumerate(words[1:], start=1):
         split = _split(words, at, word)
@@ -64,7 +64,7 @@ def clause_in(text: str, sheet: FactSheet) -> QuestionClause | None:
 
 
 def split_after_subject(text: str) -> tuple[str, str] | None:
-    """The subject of a sentence, and its verb with what follows, in the form that a question for the subject has."""
+    """The subject of a sentence, and its verb with what follows, in the form used after 'Who' or 'What'."""
     words = text.removesuffix(".").split()
     known = verbs()
     for at, word in enumerate(words[1:], start=1):

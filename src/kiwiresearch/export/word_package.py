@@ -45,7 +45,7 @@ SETTINGS = (
     '<w:compat><w:compatSetting w:name="compatibilityMode" w:uri="http://schemas.microsoft.com/office/word" '
     'w:val="15"/></w:compat>'
 )
-BULLET_SIGNS = "•–▪"
+BULLETS = "•–▪"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +121,16 @@ def _parts(document: Document, properties: WordProperties, text: WordParts) -> I
 
 
 def _content_types(pictures: Iterable[str]) -> str:
-    endings = sorted({file.rpartition(".")[2] for file in pictures})
+    suffixes = sorted({file.rpartition(".")[2] for file in pictures})
     types = [("rels", "application/vnd.openxmlformats-package.relationships+xml"), ("xml", "application/xml")]
-    types += [(ending, f"image/{ending}") for ending in endings]
+    types += [(suffix, f"image/{suffix}") for suffix in suffixes]
     parts = {f"/word/{name}.xml": f"{WORD_TYPE}.{name}+xml" for name in PARTS}
     parts |= {
         "/word/document.xml": f"{WORD_TYPE}.document.main+xml",
         "/docProps/core.xml": "application/vnd.openxmlformats-package.core-properties+xml",
         "/docProps/app.xml": "application/vnd.openxmlformats-officedocument.extended-properties+xml",
     }
-    lines = [f'<Default Extension="{ending}" ContentType="{kind}"/>' for ending, kind in types]
+    lines = [f'<Default Extension="{suffix}" ContentType="{kind}"/>' for suffix, kind in types]
     lines += [f'<Override PartName="{name}" ContentType="{parts[name]}"/>' for name in sorted(parts)]
     return f'<Types xmlns="{PACKAGE}/content-types">{"".join(lines)}</Types>'
 
@@ -169,7 +169,7 @@ def _language(language: str) -> str:
 
 def _numbering(numbered_lists: int) -> str:
     """One definition of bullets and one of numbers; each numbered list starts again at 1."""
-    bullets = "".join(_level(n, "bullet", BULLET_SIGNS[n % len(BULLET_SIGNS)]) for n in range(9))
+    bullets = "".join(_level(n, "bullet", BULLETS[n % len(BULLETS)]) for n in range(9))
     numbers = "".join(_level(n, "decimal", f"%{n + 1}.") for n in range(9))
     lists = [
         f'<w:num w:numId="{index}"><w:abstractNumId w:val="1"/>'

@@ -9,7 +9,6 @@ from math import ceil
 from types import MappingProxyType
 
 from kiwiresearch.errors import NothingFound
-from kiwiresearch.export.blanks import date_gap, name_gap, number_gap, truth_question
 from kiwiresearch.export.exercises import Matching, Ordering, matching, ordering
 from kiwiresearch.export.full_questions import (
     count_question,
@@ -19,6 +18,7 @@ from kiwiresearch.export.full_questions import (
     who_question,
     why_question,
 )
+from kiwiresearch.export.gaps import date_gap, name_gap, number_gap, truth_question
 from kiwiresearch.export.question_clauses import BE
 from kiwiresearch.export.sentence_filter import names_some, names_topic
 from kiwiresearch.export.worksheet_choice import ANY, MAX_WANTED, WorksheetChoice

@@ -29,10 +29,10 @@ MIN_WANTED, MAX_WANTED = 3, 30
 
 @dataclass(frozen=True, slots=True)
 class WorksheetChoice:
-    """How many questions a worksheet shall have, and which exercises."""
+    """How many questions a worksheet should have, and which exercises."""
 
     count: int = 0
-    """0 for as many as are good."""
+    """0 for as many good ones as the page yields."""
     kinds: frozenset[ExerciseKind] = frozenset(EXERCISE_KINDS)
 
     @property

@@ -27,7 +27,7 @@ TOPIC_POINTS, LEAD_POINTS, CITED_POINTS = 0.6, 0.3, 0.6
 LONG_POINTS, BRACKET_POINTS = -0.3, -0.2
 ROW_POINTS = 2.0
 MIN_POINTS = 0.7
-"""A sentence with fewer points is about a side matter."""
+"""A sentence with fewer points is only incidental."""
 MIN_EVENT_POINTS = 1.4
 MAX_FACTS = 150
 """More than a worksheet needs; all facts of a long page would take seconds to compare."""
@@ -164,7 +164,7 @@ def _openings(claims: Iterable[Claim]) -> frozenset[tuple[EntryRef, int]]:
 def _cited(brief: Brief) -> frozenset[str]:
     """The claims of the prose of a brief.
 
-    What a model has reworded is not asked: the answer must be in the words of the page.
+    Sentences reworded by a model are not used: the answer must be in the words of the page.
     """
     statements = [*brief.summary, *(statement for group in brief.body for statement in group.statements)]
     return frozenset(

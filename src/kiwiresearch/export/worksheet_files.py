@@ -222,19 +222,19 @@ def make_run_worksheet(findings: RunFindings, choice: WorksheetChoice = ANY) -> 
     return make_worksheet(facts_of_run(findings), choice)
 
 
-WORKSHEET_ENDINGS: Mapping[str, str] = MappingProxyType({"html": ".html", "docx": ".docx", "markdown": ".md"})
+WORKSHEET_SUFFIXES: Mapping[str, str] = MappingProxyType({"html": ".html", "docx": ".docx", "markdown": ".md"})
 
 
 def make_page_worksheet(found: PageClaims, book: Book, choice: WorksheetChoice = ANY) -> Worksheet:
     return make_worksheet(facts_of_page(found, dated(book.title or book.name, book.date)), choice)
 
 
-def page_worksheet_file(found: PageClaims, form: str, book: Book, choice: WorksheetChoice = ANY) -> ExportedFile:
-    """The worksheet of one page, as a file named 'worksheet' in one of the WORKSHEET_ENDINGS."""
+def page_worksheet_file(found: PageClaims, format_name: str, book: Book, choice: WorksheetChoice = ANY) -> ExportedFile:
+    """The worksheet of one page, as a file named 'worksheet' in one of the WORKSHEET_SUFFIXES."""
     worksheet = make_page_worksheet(found, book, choice)
-    name = f"worksheet{WORKSHEET_ENDINGS[form]}"
-    if form == "docx":
+    name = f"worksheet{WORKSHEET_SUFFIXES[format_name]}"
+    if format_name == "docx":
         date = book.date if DATE.fullmatch(book.date) else NO_DATE
         return ExportedFile(name, worksheet_docx(worksheet, date))
-    text = worksheet_html(worksheet) if form == "html" else worksheet_markdown(worksheet)
+    text = worksheet_html(worksheet) if format_name == "html" else worksheet_markdown(worksheet)
     return ExportedFile(name, xml_safe(text).encode())

@@ -8,7 +8,7 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.jobs.archive_and_trash import KEEP_DAYS, ArchiveAndTrash, RemovedItem, WorkKind
-    from kiwiresearch.jobs.assignment import exists
+    from kiwiresearch.jobs.assignment import path_exists
     from kiwiresearch.jobs.job import (
         BULK_TABLES,
         JOB_KINDS,

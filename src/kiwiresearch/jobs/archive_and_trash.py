@@ -1,4 +1,4 @@
-"""Research and families that were archived or deleted: hidden from lists, and for thirty days only a click away."""
+"""Research and families that were archived or deleted, all restorable; deleted ones are kept for thirty days."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ class ArchiveAndTrash:
         self.purge([item for item in self.items("deleted") if now - _moment(item.at) > timedelta(days=KEEP_DAYS)])
 
     def _item_for(self, kind: WorkKind, item_id: str, state: RemovedState) -> RemovedItem:
-        """What is known of something that is there; an error if it is not, or is being worked on."""
+        """The entry for an existing run or family; raises if it is missing or in use."""
         if kind == "family":
             return RemovedItem(kind, item_id, state, self._now(), folder=self._cases.folder(item_id).name)
         title, user, requested_at = "", "", ""
@@ -301,7 +301,7 @@ class ArchiveAndTrash:
 
 
 def _moment(text: str) -> datetime:
-    """A time of ours; NEVER if it is unreadable, so that nothing is deleted because of it."""
+    """A timestamp that we wrote; NEVER if it is unreadable, so that nothing is deleted because of it."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:

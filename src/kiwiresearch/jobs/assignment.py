@@ -93,7 +93,7 @@ class JobBooks:
         Tables are made from a file, so a book of another host will not do for them.
         """
         is_bulk = isinstance(request, BulkRequest)
-        # Reversed: of two books with one id, the first on the shelf is used.
+        # Reversed: of two books with the same id, the first on the shelf is used.
         here = {str(book.id): book for book in reversed(self._here()) if not (is_bulk and book.source.is_on_peer)}
         if isinstance(record.get("on"), list):
             ids = [str(book_id) for book_id in record["on"]]
@@ -159,8 +159,8 @@ class JobAssignment:
 
     def has_folder(self, request: JobRequest, job_id: str) -> bool:
         """Whether something already exists where a job with this id would write."""
-        is_taken = not isinstance(request, FamilyRequest) and exists(self.output_folder(request, job_id))
-        return is_taken or exists(runs_folder(self.workspace) / job_id)
+        is_taken = not isinstance(request, FamilyRequest) and path_exists(self.output_folder(request, job_id))
+        return is_taken or path_exists(runs_folder(self.workspace) / job_id)
 
     @property
     def answers(self) -> Path:
@@ -187,7 +187,7 @@ class JobAssignment:
         return {"on": [book_id for book_id in named if book_id in here] or list(named)} if named else {}
 
 
-def exists(folder: Path) -> bool:
+def path_exists(folder: Path) -> bool:
     """Whether anything has this name, even a broken link."""
     with contextlib.suppress(OSError):
         folder.lstat()

@@ -1,6 +1,6 @@
 """The process of jobs: `python -m kiwiresearch.jobs.child`, jobs on its input, events on its output.
 
-It does one job after the other. It stops between two steps when it reads a stop line, and when its input ends: then
+It runs jobs one after another. It stops between two steps when it reads a stop line, and when its input ends: then
 the worker that started it is gone, and nothing waits for its work.
 """
 
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kiwiresearch.codec import plain
-from kiwiresearch.errors import FolderInUse, HostAway, KiwiError, LeaseLost, StoreUnreachable
+from kiwiresearch.errors import FolderInUse, HostUnreachable, KiwiError, LeaseLost, StoreUnreachable
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.jobs.job import FamilyRequest
 from kiwiresearch.jobs.process import STOP, JobSpec, spec_from_line
@@ -30,7 +30,7 @@ ORPHAN_S = 10.0
 """How long a step may take once the worker is gone; shorter than its lease."""
 
 STDIN_FD = 0
-RETRYABLE = (HostAway, StoreUnreachable, FolderInUse)
+RETRYABLE = (HostUnreachable, StoreUnreachable, FolderInUse)
 """Problems that pass: the job is queued again and tried later, here or elsewhere."""
 
 
@@ -71,7 +71,7 @@ def _run_and_report(spec: JobSpec, stop: threading.Event, writer: EventWriter) -
     except (LeaseLost, JobLost):
         writer.send(event="lost")
     except RETRYABLE as problem:
-        writer.send(event="away", **message_fields("problem", spec.without_paths(problem.message)))
+        writer.send(event="unavailable", **message_fields("problem", spec.without_paths(problem.message)))
     except KiwiError as problem:
         words, remedy = map(spec.without_paths, (problem.message, problem.remedy))
         writer.send(event="failed", **message_fields("problem", words), **message_fields("remedy", remedy))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 from kiwiresearch.ask import ASK_MODES
@@ -46,6 +46,7 @@ class ResearchRequest:
     books: tuple[str, ...] = ()
     """Names of books on the shelf; all of them if empty."""
     critic: bool = False
+    """Whether a model reviews the brief, which is then revised once."""
     model: bool = True
     """Whether a model is used, if one is set."""
     aspect: str = ""
@@ -158,7 +159,7 @@ class Job:
     turn: int = 0
     """Its place in the queue: earlier jobs have smaller numbers."""
     attempt: int = 0
-    """How often it was started."""
+    """How many times it was started."""
     pages: int = 0
     """How many pages were taken so far; for a family case, how many steps."""
     kept: int = 0
@@ -192,7 +193,8 @@ class Job:
 
     def record(self) -> JsonDict:
         """The job as JSON."""
-        known = {name: plain(getattr(self, name)) for name in Job.__slots__[2:] if name != "browser"}
+        names = [field.name for field in fields(self) if field.name not in ("id", "request", "browser")]
+        known = {name: plain(getattr(self, name)) for name in names}
         return known | {"id": self.id, "kind": self.request.kind, "request": plain(self.request)}
 
 

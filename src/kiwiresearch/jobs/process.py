@@ -128,9 +128,9 @@ IDLE_S = 10.0
 KILLED_CODES = (-signal.SIGTERM, -signal.SIGINT, *([-signal.SIGKILL] if hasattr(signal, "SIGKILL") else []))
 """Exit codes of a process that was killed from outside."""
 
-FINAL_EVENTS = ("done", "failed", "stopped", "lost", "away")
-"""How a job may end: `lost` means that its lease is gone, and `away` that something it needs is unavailable, so that
-it is queued again without a failure."""
+FINAL_EVENTS = ("done", "failed", "stopped", "lost", "unavailable")
+"""How a job may end: `lost` means that its lease is gone, and `unavailable` that something it needs is, so that it is
+queued again without a failure."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from kiwiresearch.errors import (
     WrongJobState,
 )
 from kiwiresearch.jobs.archive_and_trash import ArchiveAndTrash, RemovableWork
-from kiwiresearch.jobs.assignment import JobAssignment, JobBooks, exists
+from kiwiresearch.jobs.assignment import JobAssignment, JobBooks, path_exists
 from kiwiresearch.jobs.job import (
     JOB_KINDS,
     NO_EVENTS_SEEN,
@@ -254,7 +254,7 @@ class JobQueue:
         return self.get(job_id)
 
     def remove(self, job_id: str, *, with_run: bool = False) -> Path | None:
-        """Remove an ended job without pages; `with_run` any ended job, and its run for every host.
+        """Remove an ended job without pages; with `with_run`, any ended job, together with its run on all hosts.
 
         Returns the folder that stays, if any: tables of a book, or one that contains other files.
         """
@@ -278,7 +278,7 @@ class JobQueue:
         discard_empty_run(folder)
         self._journal_copy(job_id).unlink(missing_ok=True)
         left = bulk_folder(self._workspace) / job_id if isinstance(job.request, BulkRequest) else folder
-        return left if exists(left) else None
+        return left if path_exists(left) else None
 
     def _has_open_job(self, case: str) -> bool:
         return any(job.is_open and _case_of(job) == case for job in self.all())
@@ -313,7 +313,7 @@ class JobQueue:
             self._journal_copy(job_id).unlink(missing_ok=True)
         self.store.jobs.remove(job_id)
         left = (self.folder / job_id, bulk_folder(self._workspace) / job_id)
-        return next(filter(exists, left), None)
+        return next(filter(path_exists, left), None)
 
     def events_after(self, job_id: str, position: tuple[int, int] = NO_EVENTS_SEEN) -> JobUpdate:
         """The events of a job after a position, as far as they are still stored."""

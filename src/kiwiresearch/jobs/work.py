@@ -193,6 +193,7 @@ def answer_all(
     hidden = spec.folder / WORK_FOLDER
     with reporting_write_errors(spec.folder):
         hidden.mkdir(parents=True, exist_ok=True)
+        (hidden / UNFINISHED_ANSWERS).touch(mode=0o600)  # nobody else may read what a user asked
     part = GrowingFile(hidden / UNFINISHED_ANSWERS)
     try:
         before = _cut_incomplete_line(part)

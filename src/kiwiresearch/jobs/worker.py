@@ -30,7 +30,7 @@ POLL_S = 0.5
 IDLE_POLL_S = 5.0
 """How often it looks otherwise: only another program of this machine can have queued one."""
 SHARED_POLL_S = 2.0
-"""The same if several hosts share the store."""
+"""How often an idle worker looks if several hosts share the store: any of them can have queued a job."""
 MAX_LOST_STARTS = 3
 """A job that was lost this many times fails."""
 WORKER_STOPPED = "its worker was stopped"
@@ -215,7 +215,7 @@ class Worker:
                 self._listeners.notify()
             if process.last.get("event") == "lost":
                 leased.is_lease_lost = True
-            if process.last.get("event") == "away":
+            if process.last.get("event") == "unavailable":
                 self._postpone(leased, message_in(process.last, "problem"))
             return process.ending(is_cancelled=leased.stop_reason == "cancel")
         finally:
@@ -224,7 +224,7 @@ class Worker:
 
     def _postpone(self, leased: LeasedJob, why: str) -> None:
         """Retry it later: something that it needs is unavailable."""
-        leased.return_reason = why
+        leased.requeue_reason = why
         now = time.monotonic()
         waiting = {job_id: at for job_id, at in self._retry_at.items() if at > now}
         self._retry_at = {**waiting, leased.job.id: now + POSTPONE_S}
@@ -236,14 +236,16 @@ class Worker:
         ending "interrupted" means that its process was killed. Both return to the queue, but only a kill counts.
         """
         try:
-            if leased.is_lease_lost or not self._until_stored(leased.store_events):
+            if leased.is_lease_lost or not self._write_until_stored(leased.store_events):
                 return
             if ending is None or ending.state == "interrupted":
-                self._until_stored(lambda: self._requeue(leased, is_killed=ending is not None))
-            elif self._until_stored(lambda: self._write_end(leased, ending)):
+                self._write_until_stored(lambda: self._requeue(leased, is_killed=ending is not None))
+            elif self._write_until_stored(lambda: self._write_end(leased, ending)):
                 self._context.log_line(f"{leased.job.id}: {ending.state}. {ending.details.get('problem', '')}".rstrip())
                 # Only once the end is stored: if this process dies in between, only the audit row is missing.
-                self._until_stored(lambda: audit_job_end(self._store, leased.job, ending.state, self._context.now()))
+                self._write_until_stored(
+                    lambda: audit_job_end(self._store, leased.job, ending.state, self._context.now())
+                )
         finally:
             with self._state_lock:
                 del self._leased[leased.job.id]
@@ -256,14 +258,14 @@ class Worker:
                 leased.row.holder, leased.job.id, max_lost_starts=MAX_LOST_STARTS
             ).state
         else:
-            self._store.leases.requeue(leased.row.holder, leased.job.id, leased.return_reason or WORKER_STOPPED)
+            self._store.leases.requeue(leased.row.holder, leased.job.id, leased.requeue_reason or WORKER_STOPPED)
         self._context.log_line(f"{leased.job.id}: {'waiting for another worker' if state == 'queued' else state}")
 
     def _write_end(self, leased: LeasedJob, ending: JobEnding) -> None:
         progress: dict[str, Any] = {"pages": leased.job.pages, **ending.details}
         self._store.jobs.end(leased.row.holder, leased.job.id, ending.state, progress, ended_at=self._context.now())
 
-    def _until_stored(self, write: Callable[[], None]) -> bool:
+    def _write_until_stored(self, write: Callable[[], None]) -> bool:
         """Write to the store as soon as it can be reached; False if the lease was lost, or is left to expire."""
         while True:
             try:
@@ -308,7 +310,7 @@ class Worker:
     def _poll(self) -> None:
         self._safely(self._lease_waiting)
         PROCESS_POOL.close_idle()
-        if self._listeners and self._is_due("listeners", 2 * POLL_S):
+        if self._listeners and self._claim_if_due("listeners", 2 * POLL_S):
             self._listeners.notify()  # workers elsewhere may have reported events
 
     def _safely(self, action: Callable[[], None]) -> None:
@@ -337,7 +339,7 @@ class Worker:
     def _renew_leases(self) -> None:
         """Renew our leases before expiring others: this machine may have been suspended, so ours may be overdue."""
         is_alone = self.is_idle and not self._store.is_server
-        if not self._is_due("renewal", IDLE_POLL_S if is_alone else RENEW_S):
+        if not self._claim_if_due("renewal", IDLE_POLL_S if is_alone else RENEW_S):
             return
         for leased in self._leased_jobs():
             leased.renew(LEASE_S, self._grace_s)
@@ -357,7 +359,8 @@ class Worker:
         with self._state_lock:
             return list(self._leased.values())
 
-    def _is_due(self, what: Literal["renewal", "listeners"], every_s: float) -> bool:
+    def _claim_if_due(self, what: Literal["renewal", "listeners"], every_s: float) -> bool:
+        """Whether it is time to do it again; if so, the next time is only after `every_s`."""
         now = time.monotonic()
         if now < self._due.get(what, 0.0):
             return False

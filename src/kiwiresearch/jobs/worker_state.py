@@ -127,7 +127,7 @@ class LeasedJob:
         """Why we asked its process to stop, if we did."""
         self.is_lease_lost = False
         """Whether the lease was lost to another worker."""
-        self.return_reason = ""
+        self.requeue_reason = ""
         """Why it is queued again, if not because we stopped it."""
         self._store = store
         self._process: JobProcess | None = None

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
         ConflictPosition,
         Standing,
         StandingStatus,
+        confidence_level,
         conflict_positions,
         plain_standing,
         standing_of,
-        sureness,
     )
     from kiwiresearch.kin.timeline import birth_of, children_by_birth
     from kiwiresearch.kin.tree import (

@@ -1,6 +1,6 @@
 """The conflicts of a tree: competing values ranked by their evidence, with the records that would settle them.
 
-Finding, ranking and describing use the same values, which half of this file defines.
+Finding, ranking and describing use the same values, whose classes fill half of this module.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ FORM_RANK = {"original": 0, "derivative": 1, "authored": 2}
 METHOD_RANK = {"user": 0, "lead": 0, "plugin": 1, "wikidata": 1, "gedcom": 1, "infobox": 1, "prose": 2, "model": 3}
 """Where the opening sentence of a page and its infobox differ, the sentence is right five times out of six."""
 PRECISION_RANK = {"day": 0, "month": 1, "season": 2, "year": 3, "decade": 4, "century": 5, "millennium": 6, "age": 7}
-UNFOUND_SHARE = 0.15
+UNSEEN_VALUE_SHARE = 0.15
 """The share of belief reserved for values that have not been found."""
 MAX_SHARE_WITHOUT_RECORD, MAX_SHARE = 0.75, 0.95
 UNKNOWN_SOURCE = Source("", "", Message("an unknown source", "conflict.unknown_source"))
@@ -217,10 +217,10 @@ def weigh(tree: Tree, group: ValueGroup, problem: str) -> EvidenceWeight:
     origins = _origins(tree, evidence)
     support = _support(origins, max((statement.confidence for statement in group.facts), default=0.0))
     is_chosen = any(statement.is_chosen for statement in group.facts)
-    standing = (int(not is_chosen), int(bool(problem) or is_disputed), information, form, official)
+    evidence_class = (int(not is_chosen), int(bool(problem) or is_disputed), information, form, official)
     method = min((METHOD_RANK[item.method] for item in evidence), default=3)
     order = (
-        *standing,
+        *evidence_class,
         -len(origins),
         PRECISION_RANK.get(group.when.precision, 3) if group.when else 0,
         method,
@@ -230,7 +230,7 @@ def weigh(tree: Tree, group: ValueGroup, problem: str) -> EvidenceWeight:
         "primary" if information == 0 else "authored" if form == 2 and information == 2 else "secondary"
     )
     return EvidenceWeight(
-        standing,
+        evidence_class,
         order,
         support,
         len(origins),
@@ -244,7 +244,7 @@ def weigh(tree: Tree, group: ValueGroup, problem: str) -> EvidenceWeight:
 
 def confidences(weights: list[EvidenceWeight]) -> list[float]:
     """The confidence of each value, in the order given."""
-    whole = sum(weight.support for weight in weights) + UNFOUND_SHARE
+    whole = sum(weight.support for weight in weights) + UNSEEN_VALUE_SHARE
     return [
         round(min(weight.support / whole, MAX_SHARE if weight.has_record else MAX_SHARE_WITHOUT_RECORD), 4)
         for weight in weights
@@ -303,8 +303,8 @@ METHOD_PHRASES = {
     "model": Message("found by a model in the article text", "conflict.in_model"),
 }
 """Where on a page a value was found."""
-CLEAR_LEAD = 0.25
-"""The lead in confidence that settles a conflict between values of the same evidence class."""
+CLEAR_MARGIN = 0.25
+"""The margin in confidence that settles a conflict between values of the same evidence class."""
 
 
 def find_tree_conflicts(tree: Tree) -> tuple[Conflict, ...]:
@@ -353,7 +353,7 @@ def _competing(
 ) -> CompetingValue:
     return CompetingValue(
         DateText(group.when) if group.when and field in DATE_FIELDS else group.value,
-        tuple(said.id for said in group.facts),
+        tuple(statement.id for statement in group.facts),
         weight.sources,
         weight.tier,
         weight.evidence_type,
@@ -365,7 +365,7 @@ def _competing(
 
 def _status(weights: list[EvidenceWeight], beliefs: list[float]) -> ResolutionStatus:
     first, second = weights[0], weights[1]
-    if first.evidence_class < second.evidence_class or beliefs[0] - beliefs[1] >= CLEAR_LEAD:
+    if first.evidence_class < second.evidence_class or beliefs[0] - beliefs[1] >= CLEAR_MARGIN:
         return "resolved"
     return "tentative" if first.sort_key < second.sort_key else "open"
 
@@ -401,7 +401,7 @@ RANKING_CRITERIA = (
 def _deciding_criterion(first: EvidenceWeight, second: EvidenceWeight) -> Message:
     pairs = zip(RANKING_CRITERIA, first.sort_key, second.sort_key, strict=True)
     overall = Message("its evidence is better overall", "conflict.by_total")
-    return next((lead for lead, pair, other in pairs if pair != other), overall)
+    return next((criterion for criterion, one, other in pairs if one != other), overall)
 
 
 def _place(tree: Tree, person: PersonId, field: FieldName) -> str:

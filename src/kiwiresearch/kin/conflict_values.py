@@ -161,7 +161,7 @@ class ValueGroup:
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        return tuple({item.id: item for said in self.facts for item in said.evidence}.values())
+        return tuple({item.id: item for statement in self.facts for item in statement.evidence}.values())
 
 
 def birth_parent_ties(tree: Tree) -> dict[PersonId, list[Relationship]]:
@@ -204,9 +204,9 @@ def _parents(tree: Tree, field: FieldName, ties: Sequence[Relationship]) -> Iter
             )
 
 
-def group_values(field: FieldName, said: Sequence[CompetingStatement]) -> tuple[ValueGroup, ...]:
+def group_values(field: FieldName, statements: Sequence[CompetingStatement]) -> tuple[ValueGroup, ...]:
     """The competing values; a fact that fits several of them supports none."""
-    exact_first = sorted(said, key=lambda statement: (_width(statement), statement.value, statement.id))
+    exact_first = sorted(statements, key=lambda statement: (_width(statement), statement.value, statement.id))
     groups: list[list[CompetingStatement]] = []
     for statement in exact_first:
         fitting = [group for group in groups if _fits(field, statement, group[0])]
@@ -221,9 +221,9 @@ def _fits(field: FieldName, one: CompetingStatement, other: CompetingStatement) 
     return compare_values(field, one.value, other.value, one.when, other.when) != "conflict"
 
 
-def _width(said: CompetingStatement) -> int:
+def _width(statement: CompetingStatement) -> int:
     """How exact a value is: the number of days of a date; longer names and places are more exact."""
-    if said.when is None:
-        return -len(said.value)
-    first, last = said.when.possible_days()
+    if statement.when is None:
+        return -len(statement.value)
+    first, last = statement.when.possible_days()
     return last - first

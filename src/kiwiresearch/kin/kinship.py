@@ -38,7 +38,7 @@ class Kinship:
 
 
 BOTH_SIDES = 4
-"""Four common ancestors of one generation are two couples: the families are related on both sides."""
+"""Four common ancestors of the same generation are two couples: the families are related on both sides."""
 
 
 class BloodRelation(NamedTuple):
@@ -205,8 +205,8 @@ class KinshipFinder:
         words = blood_relation_words(1, 0, self._sex(second)) if up else blood_relation_words(0, 1, self._sex(second))
         return f"step{words}" if kind == "step" else f"{kind} {words}"
 
-    def _by_marriage(self, first: PersonId, second: PersonId, most: int) -> list[str]:
-        """The closest relationship by marriage, of at most `most` generations up and down."""
+    def _by_marriage(self, first: PersonId, second: PersonId, max_distance: int) -> list[str]:
+        """The closest relationship by marriage, of at most `max_distance` generations up and down."""
         found: list[tuple[int, str]] = []
         sex = self._sex(second)
         for spouse in self._tree.spouses(second):
@@ -222,7 +222,7 @@ class KinshipFinder:
                 found.append((up + down, near.get((up, down), f"{words} of the {self._married(first, spouse)}")))
         if not found:
             found = self._step_siblings(first, second)
-        return [words for distance, words in sorted(found)[:1] if distance <= most]
+        return [words for distance, words in sorted(found)[:1] if distance <= max_distance]
 
     def _spouse_of(self, lines: BloodRelation, spouse: PersonId, second: PersonId) -> str:
         sex = self._sex(second)

@@ -194,6 +194,9 @@ def parse_name(text: str) -> PersonName:
     tokens = head.split()
     leading = 0
     while leading < len(tokens) - 1 and fold(tokens[leading]) in words.honorifics:
+        # 'Grace Hay' is a name, and 'His Grace the Duke' a style.
+        if not leading and fold(tokens[leading]) in words.female | words.male:
+            break
         leading += 1
     titles = [*tokens[:leading], *titles]
     tokens = tokens[leading:]
@@ -277,7 +280,7 @@ def names_conflict(a: PersonName, b: PersonName) -> bool:
 
 @lru_cache(maxsize=65_536)
 def name_similarity(a: str, b: str) -> float:
-    """How well two names fit one person, from 0 to 1; 0 for namesakes of another number or generation."""
+    """How well two names fit the same person, from 0 to 1; 0 for namesakes of another number or generation."""
     one, other = parse_name(a), parse_name(b)
     if not one.given or not other.given or names_conflict(one, other):
         return 0.0

@@ -104,16 +104,18 @@ def _tie_problems(tree: Tree, tie: Relationship) -> Iterator[Implausibility]:
 def _parent_problems(parent: Person, child: Person, tie: Relationship) -> Iterator[Implausibility]:
     if tie.qualifier in NOT_BY_BIRTH or child.birth is None:
         return
-    about, said = (parent.id, child.id), f"{parent.name!r} as a parent of {child.name!r}"
+    about, tie_words = (parent.id, child.id), f"{parent.name!r} as a parent of {child.name!r}"
     if parent.birth and _is_young_parent(parent.birth, child.birth):
         yield Implausibility(
-            "parent too young", about, f"{said} would be younger than {YOUNGEST_PARENT}.", (), (tie.id,)
+            "parent too young", about, f"{tie_words} would be younger than {YOUNGEST_PARENT}.", (), (tie.id,)
         )
     if parent.birth and _is_old_parent(parent.birth, child.birth):
-        yield Implausibility("parent too old", about, f"{said} would be older than {OLDEST_PARENT}.", (), (tie.id,))
+        yield Implausibility(
+            "parent too old", about, f"{tie_words} would be older than {OLDEST_PARENT}.", (), (tie.id,)
+        )
     grace = 0 if parent.sex == "female" else POSTHUMOUS_DAYS
     if parent.death and parent.death.possible_days()[1] + grace < child.birth.possible_days()[0]:
-        yield Implausibility("parent dead", about, f"{said} would have died before the birth.", (), (tie.id,))
+        yield Implausibility("parent dead", about, f"{tie_words} would have died before the birth.", (), (tie.id,))
 
 
 def _marriage_problems(

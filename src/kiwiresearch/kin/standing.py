@@ -43,12 +43,12 @@ def conflict_positions(conflicts: Iterable[Conflict]) -> Mapping[str, ConflictPo
     }
 
 
-def standing_of(stated: Fact | Relationship, contest: ConflictPosition | None = None) -> Standing:
+def standing_of(stated: Fact | Relationship, position: ConflictPosition | None = None) -> Standing:
     """The standing of a fact or a relationship, which may be one of several that cannot all be right."""
     if stated.status not in DISCARDED and stated.is_entered:
-        return Standing("entered", sureness(stated.confidence))
-    if stated.status not in DISCARDED and contest and not stated.decision:
-        return Standing("accepted" if contest.is_recommended else "competing", sureness(contest.belief))
+        return Standing("entered", confidence_level(stated.confidence))
+    if stated.status not in DISCARDED and position and not stated.decision:
+        return Standing("accepted" if position.is_recommended else "competing", confidence_level(position.belief))
     return plain_standing(stated.status, stated.confidence)
 
 
@@ -56,9 +56,9 @@ def plain_standing(status: Status, confidence: float) -> Standing:
     """The standing of something with a status of its own, such as an event."""
     if status in DISCARDED:
         return Standing("rejected", "low")
-    return Standing("competing" if status in UNSETTLED else "accepted", sureness(confidence))
+    return Standing("competing" if status in UNSETTLED else "accepted", confidence_level(confidence))
 
 
-def sureness(share: float) -> ConfidenceLevel:
-    """A share as a word."""
-    return "high" if share >= MIN_HIGH else "medium" if share >= MIN_MEDIUM else "low"
+def confidence_level(confidence: float) -> ConfidenceLevel:
+    """A confidence as a word."""
+    return "high" if confidence >= MIN_HIGH else "medium" if confidence >= MIN_MEDIUM else "low"

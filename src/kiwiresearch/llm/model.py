@@ -303,7 +303,7 @@ PER_PROMPT = 48
 """Some templates add a system message of their own."""
 
 WORD = re.compile(r"[A-Za-z]+")
-SIGN = re.compile(r"[!-/:-@\[-`{-~0-9\n]| (?=[0-9])")
+PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~0-9\n]| (?=[0-9])")
 SPACES = re.compile(r"[^\S\n]{2,}")
 BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
@@ -311,13 +311,13 @@ BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 def estimate_tokens(text: str) -> int:
     """An estimate of a text's tokens, rather too high than too low.
 
-    Models split words into parts of some three letters, take signs and digits one by one, and rare letters
+    Models split words into parts of some three letters, take punctuation and digits one by one, and rare letters
     byte by byte.
     """
     words = sum(1 + (len(word) - 1) // 3 for word in WORD.findall(text))
     spaces = sum(len(run) // 2 for run in SPACES.findall(text))
     beyond = sum(len(letters.encode("utf-8", "replace")) for letters in BEYOND_ASCII.findall(text))
-    return words + len(SIGN.findall(text)) + spaces + math.ceil(beyond * 0.75)
+    return words + len(PUNCTUATION.findall(text)) + spaces + math.ceil(beyond * 0.75)
 
 
 def estimate_prompt(texts: Iterable[str]) -> int:

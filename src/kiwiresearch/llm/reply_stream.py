@@ -22,7 +22,7 @@ MAX_UNIT = 800
 MIN_RUN = 200
 """All copies together must have at least this many characters."""
 
-MIN_RUN_OF_SIGNS = 400
+MIN_RUN_OF_PUNCTUATION = 400
 """Rules and rows of dots may be long on purpose."""
 
 ANCHOR = 24
@@ -32,7 +32,7 @@ SAME_HEADING = 4
 """A report that starts the same section for the fourth time will start it again."""
 
 MAX_LINE = 200
-MAX_SIGNS = 3
+MAX_PUNCTUATION = 3
 """The copy that remains keeps the punctuation at its end."""
 
 
@@ -92,7 +92,7 @@ def without_repetition(text: str) -> str:
     while start > 0 and text[start - 1] == text[start - 1 + unit]:
         start -= 1
     end = start + unit
-    while end < start + unit + MAX_SIGNS and end < len(text) and not (text[end].isalnum() or text[end].isspace()):
+    while end < start + unit + MAX_PUNCTUATION and end < len(text) and not (text[end].isalnum() or text[end].isspace()):
         end += 1
     return text[:end]
 
@@ -111,7 +111,7 @@ def repetition_at_end(text: str) -> int:
 
 def _repeats(text: str, unit: int) -> bool:
     has_words = any(map(str.isalnum, text[-unit:]))
-    need = max(COPIES * unit, MIN_RUN if has_words else MIN_RUN_OF_SIGNS)
+    need = max(COPIES * unit, MIN_RUN if has_words else MIN_RUN_OF_PUNCTUATION)
     return len(text) >= need and text[-need:-unit] == text[unit - need :]
 
 

@@ -12,7 +12,15 @@ from typing import NamedTuple
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.elements import TagStep, effect_of
 from kiwiresearch.page.flow import RUN
-from kiwiresearch.page.html import FORMULA_PICTURE, MATHML, SUBSCRIPTS, SUPERSCRIPTS, UNSEEN, split_page, with_formulas
+from kiwiresearch.page.html import (
+    FORMULA_PICTURE,
+    INVISIBLE,
+    MATHML,
+    SUBSCRIPTS,
+    SUPERSCRIPTS,
+    split_page,
+    with_formulas,
+)
 from kiwiresearch.page.side_content import (
     BRACKETED,
     MAX_BOX_DEPTH,
@@ -30,7 +38,7 @@ MAX_PIECE_CHARS = 1_024
 MAX_ENTITY_CHARS = 40
 
 _FOLDED = {high: low for table in (SUPERSCRIPTS, SUBSCRIPTS) for low, high in table.items() if low != "−"} | {"−": "-"}
-_STRANGE = re.compile(f"[{''.join(_FOLDED)}\u200c\u200d]|{UNSEEN.pattern}")
+_STRANGE = re.compile(f"[{''.join(_FOLDED)}\u200c\u200d]|{INVISIBLE.pattern}")
 
 
 class Extent(NamedTuple):
@@ -269,13 +277,13 @@ class MarkupPlaces:
             self._known[extent] = _Region(extent, text, counts, self._aligned.text.find(text))
         return self._known[extent]
 
-    def _nearest(self, words: str, before: str, behind: str) -> Extent | None:
+    def _nearest(self, words: str, before: str, after: str) -> Extent | None:
         """Where the words occur with the most similar context."""
         text = self._aligned.text
         places = [Extent(at, at + len(words)) for at in _all(words, text)] or _by_edges(words, text)
         if not places:
             return None
-        return max(places, key=lambda place: _likeness(text, place, before, behind))
+        return max(places, key=lambda place: _likeness(text, place, before, after))
 
     def _extents(self, start: int, end: int) -> Iterator[Extent]:
         """The markup of a part of the aligned text; adjacent pieces are joined."""
@@ -339,14 +347,14 @@ def _by_edges(words: str, text: str) -> list[Extent]:
     return found
 
 
-def _likeness(text: str, place: Extent, before: str, behind: str) -> tuple[int, int]:
+def _likeness(text: str, place: Extent, before: str, after: str) -> tuple[int, int]:
     """How many characters on both sides are the same; the second number prefers the first of equals."""
     alike = 0
     for number in range(1, min(len(before), place.start) + 1):
         if text[place.start - number] != before[-number]:
             break
         alike += 1
-    for character, expected in zip(text[place.end : place.end + CONTEXT], behind, strict=False):
+    for character, expected in zip(text[place.end : place.end + CONTEXT], after, strict=False):
         if character != expected:
             break
         alike += 1

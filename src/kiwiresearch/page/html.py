@@ -18,7 +18,7 @@ from kiwiresearch.text.dates import ENGLISH_MONTHS
 from kiwiresearch.zim import Entry
 
 TEX = re.compile(r"\{\\(?:displaystyle|textstyle)\s*(.*)\}", re.DOTALL)
-UNSEEN = re.compile(
+INVISIBLE = re.compile(
     "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069"
     "\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
 )
@@ -35,7 +35,7 @@ def visible(text: str) -> str:
     """The text without invisible characters."""
     if "\u200c" in text or "\u200d" in text:
         text = JOINER.sub("", text)
-    return UNSEEN.sub("", text)
+    return INVISIBLE.sub("", text)
 
 
 def cleaned(text: str) -> str:
@@ -99,6 +99,7 @@ TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]*)[^<>]*>?")
 FLAT_TAGS = frozenset(
     b"p li dt dd tr td th tbody thead tfoot option br hr img input meta link area base col embed source".split()
 )
+"""Tags that do not count as nesting."""
 CHARSET = re.compile(rb"charset\s*=\s*[\"']?([a-zA-Z0-9_:-]+)", re.IGNORECASE)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 META = re.compile(r"<(meta\b[^>]*)>", re.IGNORECASE)
@@ -354,8 +355,8 @@ TAG_NAME = re.compile(r"<(\w+)")
 
 def _root_of(markup: str) -> tuple[int, int] | None:
     """Where the element that contains the article starts and ends, by the most specific id that the page has."""
-    for sign in ROOT_SIGNS:
-        place = markup.find(sign)
+    for marker in ROOT_MARKERS:
+        place = markup.find(marker)
         if place >= 0:
             start = markup.rfind("<", 0, place + 1)
             name = TAG_NAME.match(markup, start)
@@ -364,7 +365,7 @@ def _root_of(markup: str) -> tuple[int, int] | None:
     return None
 
 
-ROOT_SIGNS = (*(f' id="{name}"' for name in ROOTS), "<main")
+ROOT_MARKERS = (*(f' id="{name}"' for name in ROOTS), "<main")
 
 
 def _end_of(name: str, markup: str, start: int) -> int:

@@ -202,8 +202,8 @@ def _align(journal: Journal, parts: Mapping[str, GrowingFile]) -> None:
             after = {name: cast("int", row.get(f"{name}_size", size)) for name, size in sizes.items()}
             if not all(sizes[name] <= after[name] <= parts[name].size for name in parts):
                 break
-            news = {name: readers[name].read(after[name] - sizes[name]) for name in parts}
-            if any(row.get(f"{name}_sha") not in (None, content_digest(new)) for name, new in news.items()):
+            appended = {name: readers[name].read(after[name] - sizes[name]) for name in parts}
+            if any(row.get(f"{name}_sha") not in (None, content_digest(new)) for name, new in appended.items()):
                 break
             steps, sizes = steps + 1, after
     journal.truncate(steps)

@@ -207,8 +207,8 @@ class TitleIndex:
         """Pages with this title, ignoring spaces too: 'open ai' finds 'OpenAI', and the reverse."""
         wanted = fold(title)
         sql = f"SELECT {COLUMNS} FROM names JOIN titles USING (id) WHERE key = ? ORDER BY id LIMIT ?"  # noqa: S608
-        rows = [self._row(found) for found in self._ask(sql, (without_spaces(wanted), MAX_SAME_KEY))]
-        return self._once(sorted(rows, key=lambda row: (fold(row.title) != wanted, row.alias, row.path)))
+        rows = [self._row(found) for found in self._query(sql, (without_spaces(wanted), MAX_SAME_KEY))]
+        return self._visible_unique(sorted(rows, key=lambda row: (fold(row.title) != wanted, row.alias, row.path)))
 
     def prefix(self, text: str, limit: int) -> tuple[TitleRow, ...]:
         """Pages whose titles start like this: of the first in the alphabet, the shortest."""
@@ -217,12 +217,12 @@ class TitleIndex:
         if not key or limit < 1:
             return ()
         sql = f"SELECT {COLUMNS} FROM names JOIN titles USING (id) WHERE key >= ? AND key < ? ORDER BY key, id LIMIT ?"  # noqa: S608
-        found = self._ask(sql, (key, key + LAST, max(MAX_SAME_KEY, 2 * limit)))
+        found = self._query(sql, (key, key + LAST, max(MAX_SAME_KEY, 2 * limit)))
         ranked = []
         for row in map(self._row, found):
             folded = fold(row.title)
             ranked.append((not folded.startswith(wanted), len(folded), row.alias, folded, row.path, row))
-        return self._once(row for *_, row in sorted(ranked, key=lambda rank: rank[:-1]))[:limit]
+        return self._visible_unique(row for *_, row in sorted(ranked, key=lambda rank: rank[:-1]))[:limit]
 
     def by_words(self, wanted: Mapping[str, float] | Sequence[str], limit: int) -> tuple[TitleRow, ...]:
         """Pages whose titles have some of the words; rare words count most.
@@ -241,7 +241,7 @@ class TitleIndex:
 
     def correct(self, word: str, limit: int = 5) -> tuple[Correction, ...]:
         """Words of titles that may be meant by a mistyped word."""
-        return corrections(self._ask, fold(word), limit)
+        return corrections(self._query, fold(word), limit)
 
     def frequency(self, word: str) -> int:
         """How many titles have the word."""
@@ -250,7 +250,7 @@ class TitleIndex:
 
     @property
     def in_order(self) -> AlphabeticalTitles:
-        return AlphabeticalTitles(self._ask, self._row, self._hides)
+        return AlphabeticalTitles(self._query, self._row, self._hides)
 
     def close(self) -> None:
         with self._lock:
@@ -290,7 +290,7 @@ class TitleIndex:
         query = operator.join(f'"{word}"' for word in some)
         # The table `held` is the full-text index of the folded titles.
         sql = "SELECT rowid FROM held WHERE held MATCH ? ORDER BY rowid LIMIT ?"
-        return [number for (number,) in self._ask(sql, (query, rows))]
+        return [number for (number,) in self._query(sql, (query, rows))]
 
     def _ranked(self, rows: Collection[TitleRow], weights: Mapping[str, float], total: float) -> tuple[TitleRow, ...]:
         titles = {row: set(fold(row.title).split()) for row in rows}
@@ -303,9 +303,9 @@ class TitleIndex:
             share = math.fsum(weights[word] for word in matched) / total
             own = math.fsum(rarity[word] for word in matched) / math.fsum(rarity[word] for word in title_words)
             ranked.append((-round(share * (1 + own) / 2, 9), row.alias, row.path, row.title, row))
-        return self._once(row for *_, row in sorted(ranked, key=lambda rank: rank[:-1]))
+        return self._visible_unique(row for *_, row in sorted(ranked, key=lambda rank: rank[:-1]))
 
-    def _once(self, rows: Iterable[TitleRow]) -> tuple[TitleRow, ...]:
+    def _visible_unique(self, rows: Iterable[TitleRow]) -> tuple[TitleRow, ...]:
         """The rows without hidden pages, and each page only under its first title."""
         found: dict[str, TitleRow] = {}
         for row in rows:
@@ -322,19 +322,19 @@ class TitleIndex:
         for start in range(0, len(listed), 500):
             part = listed[start : start + 500]
             marks = ",".join("?" * len(part))
-            found.update(self._ask(f"SELECT word, count FROM words WHERE word IN ({marks})", part))  # noqa: S608
+            found.update(self._query(f"SELECT word, count FROM words WHERE word IN ({marks})", part))  # noqa: S608
         return found
 
     def _rows(self, numbers: Collection[int]) -> list[TitleRow]:
         listed = ",".join(map(str, sorted(numbers)))
         sql = f"SELECT {COLUMNS} FROM titles WHERE id IN ({listed}) ORDER BY id"  # noqa: S608
-        return [self._row(found) for found in self._ask(sql, ())]
+        return [self._row(found) for found in self._query(sql, ())]
 
     def _row(self, found: tuple[Any, ...]) -> TitleRow:
         title, path, alias = found
         return TitleRow(self._stamp.head + title.replace(" ", "_") if path is None else path, title, bool(alias))
 
-    def _ask(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+    def _query(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         try:
             with self._lock:
                 return self._connection.execute(sql, values).fetchall()

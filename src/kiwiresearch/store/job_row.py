@@ -20,7 +20,7 @@ from kiwiresearch.store.tables import COUNTER, JOB, PIECE, RUN, is_storable
 OPEN_STATES = ("queued", "running")
 ENDED_STATES = ("done", "failed", "cancelled", "interrupted")
 """`jobs.job` has the same states as a type: it is imported where the store and its libraries are not loaded."""
-ColumnShape = tuple[tuple[str, ...], Callable[[Any], bool], Any]
+ColumnCheck = tuple[tuple[str, ...], Callable[[Any], bool], Any]
 
 
 def is_count(value: object) -> bool:
@@ -32,7 +32,7 @@ def _is_present(value: object) -> bool:
     return value is not None
 
 
-SHAPES: tuple[ColumnShape, ...] = (
+COLUMN_CHECKS: tuple[ColumnCheck, ...] = (
     (("id", "kind", "user", "asked_at", "started_at", "ended_at", "worker"), is_storable, ""),
     (("state",), is_storable, "failed"),
     (("priority", "turn", "attempt"), is_count, 0),
@@ -55,10 +55,7 @@ class JobRow:
     turn: int = 0
     """Its place in the queue: earlier jobs have smaller numbers."""
     attempt: int = 0
-    """How often it was started.
-
-    The column `tries` counts the starts that were lost since its last restart: after too many, the job fails.
-    """
+    """How many times it was started."""
     asked_at: str = ""
     started_at: str = ""
     ended_at: str = ""
@@ -89,7 +86,7 @@ def job_columns(job: JobRow) -> JsonDict:
 def job_row_from_sql(row: Row[Any]) -> JobRow:
     """The job of a row; values that we never write mark it as damaged."""
     found, wrong = dict(row._mapping), list[str]()
-    for names, is_right, instead in SHAPES:
+    for names, is_right, instead in COLUMN_CHECKS:
         for name in names:
             if not is_right(found[name]):
                 wrong.append(f"its {name!r} was changed")
@@ -167,14 +164,14 @@ MAX_STORED_LOSSES = 20
 def settle_lost_job(connection: Connection, row: Row[Any], why: str, at: str, max_lost_starts: int) -> JobRow:
     """Count a lost start of a leased job: it is queued again, cancelled if it was to stop, or failed."""
     losses = losses_with(row, why, at)
-    tries = row.tries + 1 if is_count(row.tries) else 1
-    values: dict[str, Any] = {"losses": losses, "tries": tries, "state": "queued"}
+    lost_starts = row.tries + 1 if is_count(row.tries) else 1
+    values: dict[str, Any] = {"losses": losses, "tries": lost_starts, "state": "queued"}
     if row.stop_wanted:
         values |= {"state": "cancelled", "ended_at": at}
-    elif tries >= max_lost_starts:
-        counted = [loss for loss in losses if _counts_as_failure(loss)][-tries:]
+    elif lost_starts >= max_lost_starts:
+        counted = [loss for loss in losses if _counts_as_failure(loss)][-lost_starts:]
         reasons = "; ".join(f"{item.get('at')}: {item['why']}" for item in counted)
-        problem = f"It failed {tries} times ({reasons})."
+        problem = f"It failed {lost_starts} times ({reasons})."
         remedy = "Check the logs of the workers, then resume it. It continues where it stopped."
         values |= {
             "state": "failed",

@@ -30,7 +30,7 @@ from kiwiresearch.store.tables import JOB, LAST_START
 
 CANDIDATES_PER_READ = 50
 """Rows read at a time while looking for the next job: usually the first one fits."""
-LeaseState = Literal["ours", "stop", "lost"]
+LeaseState = Literal["held", "stop", "lost"]
 SELECT_LEASES = select(JOB.c.worker, JOB.c.lease_until).where(JOB.c.state == "running")
 SELECT_RUNNING = select(JOB).where(JOB.c.state == "running").order_by(JOB.c.turn)
 
@@ -39,7 +39,7 @@ class Leases:
     """The leases on a store's jobs; a job that is running is leased to exactly one worker.
 
     A `holder` is the name of a worker, or "worker#attempt" (`JobRow.holder`), which also distinguishes two attempts
-    of one worker. Anything a holder writes after it lost its lease is refused with LeaseLost.
+    of the same worker. Anything a holder writes after it lost its lease is refused with LeaseLost.
     """
 
     def __init__(self, database: Database) -> None:
@@ -112,7 +112,7 @@ class Leases:
                 return "lost"
             until = self._db.now(connection) + lease_s
             connection.execute(update(JOB).where(JOB.c.id == job_id).values(lease_until=until))
-            return "stop" if row.stop_wanted else "ours"
+            return "stop" if row.stop_wanted else "held"
 
     def requeue(self, holder: str, job_id: str, why: str) -> None:
         """Return a job to its old place in the queue because its worker cannot continue; this is not a lost start."""
@@ -138,12 +138,12 @@ class Leases:
         """
         # Most calls find nothing, and need no lock for that.
         with self._db.reading() as connection:
-            if not _gone(connection, SELECT_LEASES, self._db.now(connection), is_dead):
+            if not _jobs_of_gone_workers(connection, SELECT_LEASES, self._db.now(connection), is_dead):
                 return []
         with self._db.writing(QUEUE_LOCK) as connection:
             now = self._db.now(connection)
-            # A row that is locked is just being written, so its worker is alive.
-            gone = _gone(connection, SELECT_RUNNING.with_for_update(skip_locked=True), now, is_dead)
+            # A row that is locked is being written right now, so its worker is alive.
+            gone = _jobs_of_gone_workers(connection, SELECT_RUNNING.with_for_update(skip_locked=True), now, is_dead)
             # A damaged row without an id could not be updated.
             rows = [(row, why) for row, why in gone if job_row_from_sql(row).id]
             return [settle_lost_job(connection, row, why, timestamp(now), max_lost_starts) for row, why in rows]
@@ -176,15 +176,15 @@ def _waiting_jobs(connection: Connection, kinds: Collection[str]) -> Iterator[Ro
         start += len(rows)
 
 
-def _gone(
+def _jobs_of_gone_workers(
     connection: Connection, running: Select[Any], now: float, is_dead: Callable[[str], bool]
 ) -> list[tuple[Row[Any], str]]:
     """The rows of running jobs whose worker is gone, each with the reason for assuming so."""
-    reasons = ((row, _reason_gone(row, now, is_dead)) for row in connection.execute(running).all())
+    reasons = ((row, _why_gone(row, now, is_dead)) for row in connection.execute(running).all())
     return [(row, why) for row, why in reasons if why]
 
 
-def _reason_gone(row: Row[Any], now: float, is_dead: Callable[[str], bool]) -> str:
+def _why_gone(row: Row[Any], now: float, is_dead: Callable[[str], bool]) -> str:
     has_lease = isinstance(row.lease_until, int | float) and math.isfinite(row.lease_until)
     if not has_lease or row.lease_until < now:
         return LEASE_EXPIRED

@@ -24,7 +24,7 @@ SCHEME = "scrypt"
 MAX_MEMORY = 2**30
 """A stored hash that asks for more than this is damaged."""
 
-HASHED_AT_ONCE = threading.BoundedSemaphore(4)
+HASH_SLOTS = threading.BoundedSemaphore(4)
 """Each hash needs 32 MiB and a tenth of a second: many sign-ins at once must not use up the memory."""
 
 CONSONANTS, VOWELS = "bdfgkmnrstvz", "aeiou"
@@ -144,7 +144,7 @@ NO_PASSWORD = PasswordHash(COST, bytes(SALT_BYTES), b"")
 
 
 def _derived(password: str, cost: Cost, salt: bytes) -> bytes:
-    with HASHED_AT_ONCE:
+    with HASH_SLOTS:
         return hashlib.scrypt(
             password.encode("utf-8", "surrogatepass"),
             salt=salt,

@@ -6,15 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, delete, func, select, update
+from sqlalchemy import Row, Text, delete, select, type_coerce, update
 
 from kiwiresearch.store.database import Database
 from kiwiresearch.store.tables import QUESTIONS
 
+EMPTY_LIST = "[]"
+"""What an empty list is in the database."""
+
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestions:
-    """The questions of a user or browser, the newest first, and what was deleted of them last."""
+    """The questions of a user or browser, the newest first, and the list before the last deletion."""
 
     questions: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
@@ -31,12 +34,12 @@ class QuestionRows:
         with self._db.reading() as connection:
             return _asked(connection.execute(select(QUESTIONS).where(QUESTIONS.c.owner == owner)).one_or_none())
 
-    def change(self, owner: str, how: Callable[[AskedQuestions], AskedQuestions], *, max_lists: int) -> None:
+    def change(self, owner: str, edit: Callable[[AskedQuestions], AskedQuestions], *, max_lists: int) -> None:
         """Change a list while no other host does; the lists used longest ago are deleted beyond `max_lists`."""
         with self._db.writing(f"questions {owner}") as connection:
             row = connection.execute(select(QUESTIONS).where(QUESTIONS.c.owner == owner)).one_or_none()
             before = _asked(row)
-            after = how(before)
+            after = edit(before)
             if after == before:
                 return
             values = {
@@ -59,8 +62,9 @@ class QuestionRows:
         """Delete for good what was deleted this long ago, for all users and browsers."""
         with self._db.writing() as connection:
             until = self._db.now(connection) - older_than_s
-            old = update(QUESTIONS).where(QUESTIONS.c.changed_at <= until, func.length(QUESTIONS.c.deleted) > 2)
-            connection.execute(old.values(deleted=[]))
+            is_old = QUESTIONS.c.changed_at <= until
+            has_deleted = type_coerce(QUESTIONS.c.deleted, Text) != EMPTY_LIST
+            connection.execute(update(QUESTIONS).where(is_old, has_deleted).values(deleted=[]))
 
 
 def _asked(row: Row[Any] | None) -> AskedQuestions:

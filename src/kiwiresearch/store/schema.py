@@ -72,16 +72,18 @@ class DatabaseSchema:
         connection.execute(update(self.properties).where(is_version).values(value=str(self.version)))
 
 
-_WRITTEN: dict[tuple[Table, str], tuple[str, ...]] = {}
-"""What creates a table on a kind of engine: writing that takes longer than running it."""
+_CREATE_STATEMENTS: dict[tuple[Table, str], tuple[str, ...]] = {}
+"""Cached CREATE statements by table and dialect: compiling them is slower than running them."""
 
 
 def _creating_statements(table: Table, dialect: Dialect) -> tuple[str, ...]:
-    known = _WRITTEN.get((table, dialect.name))
+    known = _CREATE_STATEMENTS.get((table, dialect.name))
     if known is None:
         indexes = sorted(table.indexes, key=lambda index: str(index.name))
         new: list[DDLElement] = [CreateTable(table), *map(CreateIndex, indexes)]
-        known = _WRITTEN[table, dialect.name] = tuple(str(element.compile(dialect=dialect)) for element in new)
+        known = _CREATE_STATEMENTS[table, dialect.name] = tuple(
+            str(element.compile(dialect=dialect)) for element in new
+        )
     return known
 
 

@@ -16,7 +16,7 @@ from kiwiresearch.store.tables import LINK
 from kiwiresearch.store.users import LinkRow, require_user, secret_hash
 
 LINK_GROUPS = 6
-"""70 random bits, which nobody guesses, in letters that can be typed from a sheet of paper."""
+"""Letter groups in a link's secret: 70 random bits, easy to type from paper."""
 SECRET_SHAPE = re.compile(rf"[a-z]{{4}}(?:-[a-z]{{4}}){{{LINK_GROUPS - 1}}}")
 """What the secret of a link looks like; the database is not asked about anything else."""
 
@@ -63,7 +63,7 @@ class SignInLinks:
         is_shown = or_(LINK.c.used_at != "", LINK.c.expires_at > at)
         wanted = select(LINK).where(LINK.c.user == name, is_shown).order_by(LINK.c.made_at, LINK.c.id)
         with self._db.reading() as connection:
-            return [_link_of(row) for row in connection.execute(wanted)]
+            return [_link_from_row(row) for row in connection.execute(wanted)]
 
     def get(self, secret: str, *, at: str) -> LinkRow | None:
         """The link with this secret, if it can be used."""
@@ -71,16 +71,16 @@ class SignInLinks:
             return None
         with self._db.reading() as connection:
             row = connection.execute(select(LINK).where(_works(secret, at))).one_or_none()
-        return _link_of(row) if row is not None else None
+        return _link_from_row(row) if row is not None else None
 
     def use(self, secret: str, *, at: str) -> LinkRow | None:
-        """Use a link up; of many at once only one gets it."""
+        """Mark a link as used; of several concurrent requests only one succeeds."""
         if not SECRET_SHAPE.fullmatch(secret):
             return None
         used = update(LINK).where(_works(secret, at)).values(used_at=at).returning(LINK)
         with self._db.writing() as connection:
             row = connection.execute(used).one_or_none()
-        return _link_of(row) if row is not None else None
+        return _link_from_row(row) if row is not None else None
 
     def revoke(self, name: str, link_id: str) -> None:
         """Delete a link; anyone who signed in with it is signed out."""
@@ -97,5 +97,5 @@ def _works(secret: str, at: str) -> ColumnElement[bool]:
     return and_(LINK.c.sha256 == secret_hash(secret), LINK.c.used_at == "", LINK.c.expires_at > at)
 
 
-def _link_of(row: Row[Any]) -> LinkRow:
+def _link_from_row(row: Row[Any]) -> LinkRow:
     return LinkRow(row.id, row.user, row.made_at, row.expires_at, row.used_at)

@@ -41,10 +41,10 @@ from kiwiresearch.store.users import Users
 
 SECRET = "secret"  # noqa: S105 — only the name of the row
 KeyUse = Literal["peers", "door"]
-"""What a key is for: requests between hosts, or cookies ("door", as earlier versions called it)."""
 """The purpose of a key: one authenticates hosts to each other, the other signs the cookies of users.
 
-Keys are derived from these words: another word would sign everybody out.
+Keys are derived from these words: another word would sign everybody out, so cookies are still called "door", as in
+earlier versions.
 """
 
 

@@ -109,6 +109,7 @@ JOB = Table(
     Index(None, "state", "user"),
     Index(None, "turn"),
 )
+"""The queue. `tries` counts the starts that were lost since the job's last restart: after too many, it fails."""
 # Tables keep the names that older releases gave them in the database: `kiwi_share`, and `kiwi_set_aside` below.
 LAST_START = Table("kiwi_share", METADATA, _key("user"), _column("last_start", BigInteger))
 """For each user, the number of the last start of one of their jobs."""
@@ -183,7 +184,7 @@ QUESTIONS = Table(
     _column("size", BigInteger),
     _column("changed_at", Float(53)),
 )
-"""The recent questions of a user or browser, and what was deleted of them last."""
+"""The recent questions of a user or browser, and the list before the last deletion."""
 
 HOST = Table(
     "kiwi_host",

@@ -20,7 +20,7 @@ from kiwiresearch.store.tables import JOB, LINK, PASSWORD, TOKEN, USER
 
 Role = Literal["reader", "researcher", "owner"]
 ROLES: tuple[Role, ...] = get_args(Role)
-"""The roles, those that may do least first."""
+"""The roles, least privileged first."""
 OWNER: Role = "owner"
 USERS_LOCK = "users"
 MAX_NAME = 100
@@ -119,7 +119,7 @@ class Users:
 
     def all(self) -> list[UserRow]:
         with self._db.reading() as connection:
-            return [_user_of(row) for row in connection.execute(select(USER).order_by(USER.c.name))]
+            return [_user_from_row(row) for row in connection.execute(select(USER).order_by(USER.c.name))]
 
     def set_role(self, name: str, role: str) -> UserRow:
         """Change the role of a user; the last owner stays one, or nobody could give the role back."""
@@ -164,7 +164,7 @@ class Users:
         if name is not None:
             wanted = wanted.where(TOKEN.c.user == name)
         with self._db.reading() as connection:
-            return [_token_of(row) for row in connection.execute(wanted)]
+            return [_token_from_row(row) for row in connection.execute(wanted)]
 
     def revoke(self, token_id: str, *, at: str) -> None:
         """Revoke a token; the time of the first revocation stays."""
@@ -221,12 +221,12 @@ class Users:
         with self._db.reading() as connection:
             return _user(connection, USER.c.name.in_(union_all(of_token, of_password, of_link)))
 
-    def token_of(self, text: str) -> TokenRow | None:
+    def find_token(self, text: str) -> TokenRow | None:
         """The valid token of this text, if there is one."""
         with self._db.reading() as connection:
             wanted = select(TOKEN).where(TOKEN.c.sha256 == secret_hash(text), TOKEN.c.revoked_at == "")
             row = connection.execute(wanted).one_or_none()
-        return _token_of(row) if row is not None else None
+        return _token_from_row(row) if row is not None else None
 
     def note_use(self, token_id: str, *, at: str) -> None:
         """Store when a token was last used; callers do so now and then, not at every request."""
@@ -236,7 +236,7 @@ class Users:
 
 def _user(connection: Connection, *where: ColumnElement[bool]) -> UserRow | None:
     row = connection.execute(select(USER).where(*where)).one_or_none()
-    return _user_of(row) if row is not None else None
+    return _user_from_row(row) if row is not None else None
 
 
 def require_user(connection: Connection, name: str) -> None:
@@ -259,10 +259,10 @@ def _keep_an_owner(connection: Connection, name: str) -> None:
 
 def _changed(connection: Connection, name: str, values: dict[str, Any]) -> UserRow:
     changed = update(USER).where(USER.c.name == name).values(values).returning(USER)
-    return _user_of(connection.execute(changed).one())
+    return _user_from_row(connection.execute(changed).one())
 
 
-def _user_of(row: Row[Any]) -> UserRow:
+def _user_from_row(row: Row[Any]) -> UserRow:
     if row.limits is None:  # without limits of their own they might be allowed too much
         raise StoreDamaged(
             f"The store is damaged: the limits of the user {row.name!r} are not valid.",
@@ -271,7 +271,7 @@ def _user_of(row: Row[Any]) -> UserRow:
     return UserRow(row.name, row.role, row.limits, row.made_at)
 
 
-def _token_of(row: Row[Any]) -> TokenRow:
+def _token_from_row(row: Row[Any]) -> TokenRow:
     return TokenRow(row.id, row.user, row.label, row.made_at, row.used_at, row.revoked_at)
 
 

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         POSSESSIVE,
         WORD,
         fold,
-        has_no_spaces,
+        is_in_unspaced_script,
         is_searchable,
         occurrences,
         plain_lower,

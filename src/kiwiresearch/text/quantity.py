@@ -144,14 +144,14 @@ NO_QUANTITY = re.compile(
     rf"""
       [0-9]{{1,2}}:[0-9]{{2}}[0-9:.]*(?:{SPACES}?[AaPp]\.?[Mm]\b\.?)?     # a time of day
     | [0-9]+(?:\.[0-9]+)?(?:[ ]?:[ ]?[0-9]+(?:\.[0-9]+)?)+                 # a ratio
-    | [0-9]+\.[0-9]+,[ ]?[-−]?[0-9]+\.[0-9]+(?=\))                        # a place on a map
+    | [0-9]+\.[0-9]+,[ ]?[-−]?[0-9]+\.[0-9]+(?=\))                        # coordinates
     | [0-9]{{1,2}}(?:\.[0-9]{{2}})?{SPACES}?(?:[ap]\.?m\b|[AP]\.?M\b)\.?
     | (?<=[a-z,][ ])[12][0-9]{{3}}(?=[.,;)\]](?![0-9])|\n)                  # a year
     | [0-9]+(?:\.[0-9]+){{2,}}                                            # a version
     | [0-9]+(?:,[0-9]{{3}})*(?:st|nd|rd|th)\b
-    | [0-9]+['’]?s\b                                                      # a decade, aircraft of a type
-    | [0-9]+(?:[-–./][0-9Xx]+){{2,}}                                      # a date, a record, the number of a book
-    | [0-9]{{3}}[ .-][0-9]{{3}}[ .-][0-9]{{4}}\b                          # a telephone
+    | [0-9]+['’]?s\b                                                      # a decade or a plural such as '747s'
+    | [0-9]+(?:[-–./][0-9Xx]+){{2,}}                                      # a date, a record, an ISBN
+    | [0-9]{{3}}[ .-][0-9]{{3}}[ .-][0-9]{{4}}\b                          # a telephone number
     | [0-9]+(?:\.[0-9]+)?{SPACES}?[°º]{SPACES}?(?:[0-9]+(?:\.[0-9]+)?{SPACES}?['′’]{SPACES}?
         (?:[0-9]+(?:\.[0-9]+)?{SPACES}?(?:["″”]|''|′′){SPACES}?)?)?(?:[NSEW]\b|(?:[Nn]orth|[Ss]outh|[Ee]ast|[Ww]est)\b)
     | [0-9]+°{SPACES}?[0-9.]+{SPACES}?['′’](?:{SPACES}?[0-9.]+{SPACES}?(?:["″”]|''|′′))?

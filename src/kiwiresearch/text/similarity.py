@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Indel
 
 from kiwiresearch.text.languages import language_words, stemmer
-from kiwiresearch.text.words import CJK, common_prefix_length, fold, plain_lower, words_in
+from kiwiresearch.text.words import UNSPACED_SCRIPTS, common_prefix_length, fold, plain_lower, words_in
 
 WORD = re.compile(r"[^\W_]+")
 ENDINGS = (
@@ -50,7 +50,7 @@ def containment(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / min(len(one), len(other)) if one and other else 0.0
 
 
-PIECE = re.compile(rf"\s+|{CJK.pattern}|[^\W_]+(?:[.,'’:/-][^\W_]+)*|.", re.DOTALL)
+PIECE = re.compile(rf"\s+|{UNSPACED_SCRIPTS.pattern}|[^\W_]+(?:[.,'’:/-][^\W_]+)*|.", re.DOTALL)
 """A word or number, a space, or a sign; in scripts without spaces, a single character."""
 
 FIGURE = re.compile(r"\d")

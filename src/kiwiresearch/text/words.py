@@ -106,7 +106,7 @@ WORD = re.compile(
 """Initials ('U.S.'), numbers ('1,000'), and words with signs inside or at the end ('O'Brien', 'C++')."""
 
 MARK = re.compile(f"[{MARKS}]")
-OTHER = re.compile(r"[^\x00-\x7f]")
+NON_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 def is_searchable(text: str) -> bool:
@@ -117,7 +117,7 @@ def is_searchable(text: str) -> bool:
 POSSESSIVE = re.compile(r"['’]s?$")
 LEADING_ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\S)", re.IGNORECASE)
 
-CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
+UNSPACED_SCRIPTS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
 """Scripts without spaces between words."""
 
 HAN = re.compile("[\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
@@ -146,7 +146,7 @@ def plain_lower(text: str) -> str:
     lowered = same_length_lower(text)
     if lowered.isascii():
         return lowered
-    for char in sorted(set(OTHER.findall(lowered))):  # faster than a table, since few characters need replacing
+    for char in sorted(set(NON_ASCII.findall(lowered))):  # faster than a table, since few characters need replacing
         if _plain(char) != char:
             lowered = lowered.replace(char, _plain(char))
     return lowered
@@ -157,23 +157,23 @@ def words_in(text: str) -> list[str]:
     return [POSSESSIVE.sub("", word) for word in WORD.findall(text)]
 
 
-def has_no_spaces(word: str) -> bool:
+def is_in_unspaced_script(word: str) -> bool:
     """Whether the word is in a script without spaces."""
-    return CJK.search(word) is not None
+    return UNSPACED_SCRIPTS.search(word) is not None
 
 
 def occurrences(text: str, word: str, stem_of: Callable[[str], str]) -> list[int]:
     """Where forms of a word start in a text in plain lower case."""
     word = plain_lower(word)
     stem = stem_of(word)
-    if has_no_spaces(word):
+    if is_in_unspaced_script(word):
         return _anywhere(text, word)
     if ARABIC.search(word) and RUN.fullmatch(word):
         return _of_stem(text, stem, stem_of)
     if not word.isalnum():  # 'o'brien', 'u.s.', '1,000': the signs are part of the word
         return [at for at in _anywhere(text, word) if _is_complete_word(text, at, at + len(word))]
     start = word[: common_prefix_length(word, stem)] or word
-    if len(start) > SURE_LETTERS and start[-1] in "eiy":  # 'galaxi' is the stem of 'galaxy'
+    if len(start) > MIN_CERTAIN_LETTERS and start[-1] in "eiy":  # 'galaxi' is the stem of 'galaxy'
         start = start[:-1]
     found = []
     at = text.find(start)
@@ -190,7 +190,7 @@ def occurrences(text: str, word: str, stem_of: Callable[[str], str]) -> list[int
 
 def _of_stem(text: str, stem: str, stem_of: Callable[[str], str]) -> list[int]:
     """Where words with a stem start, in a script that joins articles and particles to the following word."""
-    core = stem[:-1] if len(stem) >= SURE_LETTERS else stem  # the last letter has variants
+    core = stem[:-1] if len(stem) >= MIN_CERTAIN_LETTERS else stem  # the last letter has variants
     forms = ((found.start(), found[0]) for found in RUN.finditer(text))
     return [at for at, form in forms if (core in form or MARK.search(form)) and stem_of(form) == stem]
 
@@ -201,7 +201,7 @@ RUN = re.compile(rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*")
 REST = re.compile(rf"[^\W_]*(?:[{MARKS}]+[^\W_]*)*")
 """The rest of a word from an offset inside it."""
 
-SURE_LETTERS = 3
+MIN_CERTAIN_LETTERS = 3
 
 
 def common_prefix_length(one: str, other: str) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from kiwiresearch.brief import brief_from_record
 from kiwiresearch.crawl import CrawlSettings, LinkFilters, ScoringWeights
-from kiwiresearch.errors import CannotWrite, HostAway
+from kiwiresearch.errors import CannotWrite, HostUnreachable
 from kiwiresearch.ids import BookId
 from kiwiresearch.runs import (
     BRIEF,
@@ -44,14 +44,14 @@ from kiwiresearch.zim import Archive, ListedBook, Opener, Shelf
 STOPPED = "stopped"
 HASHES = frozenset({"outputs", SEAL})
 """The fields of a manifest that differ if any file does."""
-OBSTACLES: Mapping[str, str] = {
+INPUT_OBSTACLES: Mapping[str, str] = {
     "model": "a language model took part",
     "embedder": "it compared meanings with an embedder that does not come with the program",
     "missing": "some books could not be searched, since their host was offline",
     "policy": "another policy hides pages here",
     "authority": "it used link ranks of an atlas that are not available here",
 }
-"""Why research with other inputs than can be had here is not repeated."""
+"""Reasons for not repeating research whose inputs are not available here."""
 COMPARED = (
     "the text of pages",
     "quotes and their context, and the words, numbers, dates and names of claims",
@@ -83,7 +83,7 @@ class Repetition:
         """Whether all files of a run are the same again."""
         return bool(self.files) and not self._differing_files(files) and not self._differing_fields(manifest)
 
-    def same(self, manifest: Manifest, files: Mapping[str, bytes]) -> tuple[str, ...]:
+    def matching_files(self, manifest: Manifest, files: Mapping[str, bytes]) -> tuple[str, ...]:
         """The names of the files that are the same again."""
         if not self.files:
             return ()
@@ -131,7 +131,7 @@ def repeat_research(
     with ledger.at(MANIFEST).catching_malformed("the research cannot be repeated"):
         try:
             return _repeated(manifest, list(books.values()), shelf, workspace, ledger)
-        except (HostAway, CannotWrite) as problem:
+        except (HostUnreachable, CannotWrite) as problem:
             return Repetition(why_not=problem.message.rstrip("."))
         except OSError as problem:
             return Repetition(why_not=f"the temporary folder cannot be used ({problem.strerror})")
@@ -154,12 +154,12 @@ def _obstacle(
         with ledger.at(CORPUS).catching_malformed("it is not a valid page"):
             row = json_document(line)
             archive = books[BookId(str(row["book"]))].archive
-            if archive is not None and row["url"] != _written(archive, str(row["path"])):
+            if archive is not None and row["url"] != _recorded_url(archive, str(row["path"])):
                 return "a book was read from a server, and is a file here, or the reverse"
     return ""
 
 
-def _written(archive: Archive, path: str) -> str:
+def _recorded_url(archive: Archive, path: str) -> str:
     """The address of a page as a file has it: each half of a surrogate pair is replaced."""
     return archive.url(path).encode("utf-8", "replace").decode("utf-8")
 
@@ -236,8 +236,8 @@ def _differing_inputs(manifest: Manifest, research: Research) -> str:
     """Why the research would not be the same here; empty if all its inputs are."""
     inputs = {name: value for name, value in manifest.record.items() if name not in OUTPUT_FIELDS | {STOPPED}}
     wrong = differing_fields(inputs, research.inputs())
-    reasons = [why for name, why in OBSTACLES.items() if name in wrong]
-    return "; ".join(reasons) or (f"its {', '.join(wrong)} cannot be had here" if wrong else "")
+    reasons = [why for name, why in INPUT_OBSTACLES.items() if name in wrong]
+    return "; ".join(reasons) or (f"its inputs are not available here: {', '.join(wrong)}" if wrong else "")
 
 
 def _limit(pages: int, steps: int) -> ProgressListener:
@@ -265,6 +265,6 @@ def proof_of(
 ) -> RunProof:
     """How each part of a run was checked."""
     if repetition.files:
-        return RunProof(repeated=repetition.same(manifest, files), hash_only=(TIMINGS,))
+        return RunProof(repeated=repetition.matching_files(manifest, files), hash_only=(TIMINGS,))
     missing = tuple(f"all pages and claims of {book.title!r}" for book in books.values() if book.archive is None)
     return RunProof((), COMPARED, (*missing, *HASH_ONLY), repetition.why_not)

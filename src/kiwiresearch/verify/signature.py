@@ -17,10 +17,10 @@ from kiwiresearch.verify.ledger import Ledger, Signature
 PROGRAM = "ssh-keygen"
 NAMESPACE = "kiwiresearch-run"
 """What a signature is for: one that a key made for something else is not accepted."""
-MAX_SIGNERS = 2**20
+MAX_SIGNERS_BYTES = 2**20
 KEY_TYPE = re.compile(r"(?:sk-)?(?:ssh|ecdsa)-[\w@.-]+")
 NOT_IN_NAME = re.compile(r"[^\w.@+-]")
-"""Among them are the characters of patterns, which a name in a list of signers may be."""
+"""Includes wildcard characters, because ssh-keygen treats signer names as patterns."""
 GOOD = re.compile(r"\bkey (?P<key>SHA256:\S+)")
 
 
@@ -58,15 +58,15 @@ def check_signature(folder: Path, signers: Path, ledger: Ledger) -> Signature | 
         allowed, made = Path(temporary) / "signers", Path(temporary) / SIGNATURE
         allowed.write_text(_allowed_signers(_text_of(signers)), encoding="utf-8")
         made.write_bytes(signature)
-        made_for_us = ["-n", NAMESPACE, "-s", str(made)]
-        by_any = _ssh_keygen(["check-novalidate", *made_for_us], manifest)
-        found = GOOD.search(by_any.stdout.decode(errors="replace"))
-        if by_any.returncode or found is None:
+        verify_options = ["-n", NAMESPACE, "-s", str(made)]
+        unverified = _ssh_keygen(["check-novalidate", *verify_options], manifest)
+        found = GOOD.search(unverified.stdout.decode(errors="replace"))
+        if unverified.returncode or found is None:
             ledger.fail(SIGNATURE, "it is not a signature of this manifest.json")
             return None
         names = _ssh_keygen(["find-principals", "-s", str(made), "-f", str(allowed)], b"")
         for name in names.stdout.decode(errors="replace").splitlines():
-            if not _ssh_keygen(["verify", *made_for_us, "-f", str(allowed), "-I", name], manifest).returncode:
+            if not _ssh_keygen(["verify", *verify_options, "-f", str(allowed), "-I", name], manifest).returncode:
                 return Signature(name, found["key"])
         ledger.fail(SIGNATURE, f"it was made with the key {found['key']}, which is not a valid key of {str(signers)!r}")
         return None
@@ -88,7 +88,7 @@ def _allowed_signer(line: str) -> str:
 def _text_of(file: Path) -> str:
     try:
         with file.open("rb") as stream:
-            return stream.read(MAX_SIGNERS).decode(errors="replace")
+            return stream.read(MAX_SIGNERS_BYTES).decode(errors="replace")
     except OSError as problem:
         raise BadUsage(f"The file {str(file)!r} cannot be read: {problem.strerror}.") from problem
 

@@ -134,12 +134,12 @@ def make_app(
     *,
     jobs: JobQueue | None = None,
     mounts: Mapping[str, Starlette] = NO_MOUNTS,
-    ending: Shutdown | None = None,
+    shutdown: Shutdown | None = None,
 ) -> FastAPI:
     """All routes over one shelf, protected by the checks.
 
     The caller closes the `jobs` it passes in; without them the app makes its own, and closes them. `mounts` are other
-    apps that answer at one path each, such as '/mcp', and see that path. `ending` notifies running requests of the
+    apps that answer at one path each, such as '/mcp', and see that path. `shutdown` notifies running requests of the
     shutdown.
     """
     queue = jobs or runs.make_jobs(context)
@@ -149,7 +149,7 @@ def make_app(
         install_problem_responses(mounted)
 
     def build() -> FastAPI:
-        return _build(context, queue, mounts, ending or Shutdown(), renew, lifespan)
+        return _build(context, queue, mounts, shutdown or Shutdown(), renew, lifespan)
 
     def renew() -> None:
         successor.app = build()  # its lifespan never begins: that of the first app goes on
@@ -163,7 +163,7 @@ def _build(
     context: ServerContext,
     jobs: JobQueue,
     mounts: Mapping[str, Starlette],
-    ending: Shutdown,
+    shutdown: Shutdown,
     renew: Callable[[], None],
     lifespan: ServerLifespan,
 ) -> FastAPI:
@@ -187,7 +187,7 @@ def _build(
     install_problem_responses(app)
     app.state.render_problem = problem_renderer(pages)
     describe(app)
-    add_checks(app, serve, ending, accounts)
+    add_checks(app, serve, shutdown, accounts)
     return app
 
 

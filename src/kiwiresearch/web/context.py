@@ -15,7 +15,7 @@ from starlette.requests import Request
 
 from kiwiresearch.ask import AnswerCitation
 from kiwiresearch.atlas import CONTRADICTIONS, GRAPH, Atlas, PolicyFilter, Recipe, open_atlas
-from kiwiresearch.errors import HostAway, KiwiError, without_paths
+from kiwiresearch.errors import HostUnreachable, KiwiError, without_paths
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import FALLBACK, LANGUAGES, Catalogue, catalogue_in
 from kiwiresearch.system import expand_user, stop_if_abandoned
@@ -236,7 +236,7 @@ class ServerContext:
             try:
                 if self._depth == 1:  # the lock is reentrant: inner uses must not change the books
                     with contextlib.suppress(
-                        HostAway
+                        HostUnreachable
                     ):  # a host that has just left is noticed by the next request to it
                         self._finder.refresh()
                 yield self._finder

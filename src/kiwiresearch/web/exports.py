@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 from urllib.parse import quote as percent
@@ -44,13 +45,17 @@ WHOLE_RUN = "brief"
 FormatName = Annotated[str, Path(max_length=40, description="The `name` of a format.", examples=["epub"])]
 Questions = Annotated[
     int,
-    Query(ge=0, le=MAX_WANTED, description="How many questions a worksheet has, from 3; 0 for as many as are good."),
+    Query(
+        ge=0,
+        le=MAX_WANTED,
+        description="How many questions a worksheet has, from 3; 0 for as many good ones as the page yields.",
+    ),
 ]
 Kinds = Annotated[
     list[ExerciseKind],
     Query(max_length=len(EXERCISE_KINDS), description="The kinds of questions of a worksheet; none for all."),
 ]
-EXPORT_TYPES = [form.media_type for form in sorted(FORMATS.values(), key=lambda form: form.suffix)]
+EXPORT_TYPES = [export_format.media_type for export_format in sorted(FORMATS.values(), key=attrgetter("suffix"))]
 EXPORT_DOC: dict[int | str, dict[str, Any]] = {
     200: {"content": {kind.partition(";")[0]: {} for kind in EXPORT_TYPES}, "description": "The file."}
 }
@@ -91,8 +96,14 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
         return FormatsReply(
             run_id,
             tuple(
-                FormatReply(form.name, form.suffix, form.programs, form.with_notes, f"{place}/{form.name}")
-                for form in FORMATS.values()
+                FormatReply(
+                    export_format.name,
+                    export_format.suffix,
+                    export_format.programs,
+                    export_format.with_notes,
+                    f"{place}/{export_format.name}",
+                )
+                for export_format in FORMATS.values()
             ),
         )
 
@@ -111,31 +122,33 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
     return routes
 
 
-def download_response(run: RunView, form: str, browser: str = "", choice: WorksheetChoice | None = None) -> Response:
+def download_response(
+    run: RunView, format_name: str, browser: str = "", choice: WorksheetChoice | None = None
+) -> Response:
     """A run in a format, as a download; `browser` is the setting of that name, and `choice` is for worksheets."""
     choice = choice or WorksheetChoice()
-    file = _one_file(form, run.topic, make_files(run.path, form, browser=browser, choice=choice))
+    file = _one_file(format_name, run.topic, make_files(run.path, format_name, browser=browser, choice=choice))
     headers = HEADERS | {"Content-Disposition": content_disposition(file.name)}
-    return Response(file.content, headers=headers, media_type=FORMATS[form].media_type)
+    return Response(file.content, headers=headers, media_type=FORMATS[format_name].media_type)
 
 
-def _one_file(form: str, topic: str, files: tuple[ExportedFile, ...]) -> ExportedFile:
+def _one_file(format_name: str, topic: str, files: tuple[ExportedFile, ...]) -> ExportedFile:
     """The file, or a zip of several, with a name made from the topic."""
     name = folder_name(topic)
-    if len(files) == 1 and not FORMATS[form].is_folder:
+    if len(files) == 1 and not FORMATS[format_name].is_folder:
         place = PurePosixPath(files[0].name)
         # A page with the name of the topic has a worksheet, too.
-        of = f"-{WHOLE_RUN}" if FORMATS[form].content == "worksheet" else ""
+        of = f"-{WHOLE_RUN}" if FORMATS[format_name].content == "worksheet" else ""
         what = "" if place.stem == WHOLE_RUN else f"{of}-{place.stem}"
         return ExportedFile(f"{name}{what}{place.suffix}", files[0].content)
-    if FORMATS[form].is_folder:
+    if FORMATS[format_name].is_folder:
         folder = safe_name(topic)
         files = tuple(ExportedFile(f"{folder}/{file.name}", file.content) for file in files)
-    return ExportedFile(f"{name}-{form}.zip", zip_files(files))
+    return ExportedFile(f"{name}-{format_name}.zip", zip_files(files))
 
 
 def content_disposition(name: str) -> str:
     """The header that names a file: in ASCII for every browser, and exactly (RFC 5987)."""
-    stem, dot, ending = name.rpartition(".")
+    stem, dot, suffix = name.rpartition(".")
     plain = re.sub(r"[^A-Za-z0-9-]+", "", stem).strip("-") or "research"
-    return f"attachment; filename=\"{plain}{dot}{ending}\"; filename*=UTF-8''{percent(name, safe='')}"
+    return f"attachment; filename=\"{plain}{dot}{suffix}\"; filename*=UTF-8''{percent(name, safe='')}"

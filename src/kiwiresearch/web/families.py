@@ -305,7 +305,7 @@ def decide_on_pair(
     """Decide about two people who may be one, or are kept separate; only the owner may. Returns what is left."""
     families.access.require_owner(request)
     among, decide = MERGE_DECISIONS[decision]
-    with families.cases.editing(case) as found:
+    with families.cases.opened_for_edit(case) as found:
         require_known(pair, [item.id for item in among(found)])
         decide(found, pair, why)
         return merges_record(found, found.tree(), found.mask("owner"))
@@ -316,7 +316,7 @@ def undo_merge(
 ) -> tuple[str, ...]:
     """Undo a merge, and return the ids of all that were undone; only the owner may."""
     families.access.require_owner(request)
-    with families.cases.editing(case) as found:
+    with families.cases.opened_for_edit(case) as found:
         require_known(merge, [cluster.id for cluster in found.store.merges.all()])
         return review.undo_merge(found, merge, why, cascade=cascade)
 
@@ -357,7 +357,7 @@ def _add_living(routes: APIRouter, families: Families) -> None:
     def living(request: Request, case: CaseId, person: Person, body: models.LivingBody) -> LivingRecord:
         """Set whether a person is living. This overrides every rule. Only the owner can."""
         families.access.require_owner(request)
-        with families.cases.editing(case) as found:
+        with families.cases.opened_for_edit(case) as found:
             person_id = visible_person(found.store.tree(), person)
             set_living(found, person_id, body.status, body.why)
             return living_record(found, person_id)
@@ -376,7 +376,7 @@ def _add_plugins(routes: APIRouter, families: Families) -> None:
         """Turn a source on or off for a case. All sources except the books start turned off. Only the owner can."""
         families.access.require_owner(request)
         plugins = load_plugins(families.cases.plugins)
-        with families.cases.changing(case) as found:
+        with families.cases.opened_exclusively(case) as found:
             require_known(plugin, [known_plugin.plugin.plugin_id for known_plugin in plugins.known])
             chosen = plugins.named(plugin)
             options = {"contact": body.contact, "endpoint": body.endpoint}

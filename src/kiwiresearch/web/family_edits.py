@@ -50,7 +50,7 @@ def editing_case(families: Families, request: Request, case: str, *, with_books:
     """A case for a change by its owner, which research on it does not hinder."""
     families.access.require_owner(request)
     with contextlib.ExitStack() as stack:
-        found = stack.enter_context(families.cases.editing(case))
+        found = stack.enter_context(families.cases.opened_for_edit(case))
         if with_books:
             found.finder = stack.enter_context(families.context.locked_finder())
         yield found

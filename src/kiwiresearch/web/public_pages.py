@@ -29,10 +29,10 @@ from kiwiresearch.web.guard import (
     allow,
     client_of,
     is_book_page,
-    is_by_hand,
-    is_for_people,
+    is_browser_path,
     is_from_own_page,
-    is_opened,
+    is_top_level_navigation,
+    is_typed_or_bookmarked,
     set_sign_in_cookie,
 )
 from kiwiresearch.web.problems import Problem, ProblemRenderer, RequestFault, log
@@ -106,14 +106,14 @@ def problem_renderer(pages: PageRenderer) -> ProblemRenderer:
 def wants_page(scope: Scope) -> bool:
     """Whether a browser opens a page of ours or of a book, and not a script within one."""
     headers = Headers(scope=scope)
-    is_seen = is_opened(headers) or headers.get("sec-fetch-dest") in FRAMES
-    return is_for_people(scope) and is_seen and "text/html" in headers.get("accept", "")
+    is_seen = is_top_level_navigation(headers) or headers.get("sec-fetch-dest") in FRAMES
+    return is_browser_path(scope) and is_seen and "text/html" in headers.get("accept", "")
 
 
 def problem_page(pages: PageRenderer, problem: Problem, request: Request) -> Response:
     """The problem as a page; in place of a book's page, one that may be shown in a frame."""
     is_framed = is_book_page(request.scope)
-    words = catalogue_for(request)
+    catalogue = catalogue_for(request)
     family = FAMILY_PATH.match(request.url.path)
     is_gone = family is not None and problem.kind in MISSING_KINDS
     if is_gone:
@@ -125,8 +125,8 @@ def problem_page(pages: PageRenderer, problem: Problem, request: Request) -> Res
         status=problem.status,
         headers=headers,
         problem=problem,
-        kind=problem_key(problem, words),
-        faults=[_shown_fault(fault, words) for fault in problem.faults],
+        kind=problem_key(problem, catalogue),
+        faults=[_shown_fault(fault, catalogue) for fault in problem.faults],
         id=problem.log_id,
         above="/family" if is_gone else family["case"] if family else _run_of(problem, request),
     )
@@ -138,18 +138,18 @@ def _run_of(problem: Problem, request: Request) -> str:
     return run[0] if run and run[0] != request.url.path and problem.kind in RUN_PART_KINDS else ""
 
 
-def _shown_fault(fault: RequestFault, words: Catalogue) -> ShownFault:
+def _shown_fault(fault: RequestFault, catalogue: Catalogue) -> ShownFault:
     steps = [step for step in fault.place[1:] if isinstance(step, str) and not step.isdigit()]
     # A name without words is that of a parameter, which tells readers of other languages nothing.
-    is_named = bool(steps) and (words.has(f"fields.{steps[0]}") or words.language == "en")
-    field = words.named("fields", steps[0]) if is_named else ""
+    is_named = bool(steps) and (catalogue.has(f"fields.{steps[0]}") or catalogue.language == "en")
+    field = catalogue.named("fields", steps[0]) if is_named else ""
     key = FAULT_KEYS.get(fault.kind)
     if key is None:
         return ShownFault(field, fault.message, is_english=True)
     values = {FAULT_VALUES[name]: str(value) for name, value in fault.values.items() if name in FAULT_VALUES}
     if "choices" in values:
         values["choices"] = values["choices"].replace("' or '", "', '")  # pydantic lists them in English
-    return ShownFault(field, words(f"problems.faults.{key}", **values))
+    return ShownFault(field, catalogue(f"problems.faults.{key}", **values))
 
 
 LINK_ROUTE = f"{LINK_PATH}{{secret}}"
@@ -213,7 +213,9 @@ def router(authenticator: Authenticator, pages: PageRenderer) -> APIRouter:
             return redirect(place)
         # A browser that follows a link from another site, or from a book, does not send the cookie. It does so when
         # our own page asks again.
-        came_by_link = not again and not is_from_own_page(request.headers) and not is_by_hand(request.headers)
+        came_by_link = (
+            not again and not is_from_own_page(request.headers) and not is_typed_or_bookmarked(request.headers)
+        )
         onwards = f"{SIGN_IN_PATH}?again=true&next={quote(place, safe='')}" if came_by_link else ""
         return form(request, LoginForm(place), onwards=onwards)
 

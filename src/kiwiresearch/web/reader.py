@@ -50,9 +50,12 @@ BAR_WITH_NOTES_PX = 76
 
 MAX_MARKED = 80
 
-SIGNS = (
+PLAIN = "all:revert;display:inline;position:static;padding:0;visibility:visible;text-indent:0;text-shadow:none;"
+"""Undoes what a page declares for an element, and what the element would inherit."""
+
+BAR_CSS = (
     f"html{{padding-top:{BAR_PX}px;scroll-padding-top:{BAR_PX + 8}px}}"
-    f".kiwi-bar{{all:initial;display:block;position:fixed;top:0;left:0;right:0;height:{BAR_PX}px;"
+    f".kiwi-bar{{all:initial;direction:ltr;unicode-bidi:isolate;display:block;position:fixed;top:0;left:0;right:0;height:{BAR_PX}px;"
     "box-sizing:border-box;overflow:hidden;z-index:2147483647;color:#222;background:#f3f3ee;"
     "border-bottom:1px solid #ccc;padding:3px 10px;font:13px/21px system-ui,sans-serif;text-align:left;"
     "white-space:nowrap;text-overflow:ellipsis}"
@@ -61,13 +64,14 @@ SIGNS = (
     ".kiwi-bar a{all:unset;color:#1a4b8c;cursor:pointer;text-decoration:underline}"
     ".kiwi-bar a:focus-visible{outline:2px solid #1a4b8c}"
     ".kiwi-bar .kiwi-note{display:block;white-space:normal;font-style:italic}"
-    "mark.kiwi-mark{background:#ffe45c;color:#000;padding:0;scroll-margin-top:30vh}"
-    "mark.kiwi-claimed{background:#fdf3c4;color:#000;padding:0;box-shadow:inset 0 -2px #c79a00}"
-    "a mark.kiwi-claimed{color:#1a4b8c}"
+    f"mark.kiwi-mark{{{PLAIN}background:#ffe45c;color:#000;-webkit-text-fill-color:#000;scroll-margin-top:30vh}}"
+    f"mark.kiwi-claimed{{{PLAIN}background:#fdf3c4;color:#000;-webkit-text-fill-color:#000;"
+    "box-shadow:inset 0 -2px #c79a00}"
+    "a mark.kiwi-claimed{color:#1a4b8c;-webkit-text-fill-color:#1a4b8c}"
     ".kiwi-claim{scroll-margin-top:30vh}.kiwi-claim:target::before{content:'\\25B6\\FE0E';color:#a33000;font-size:.8em}"
     ".kiwi-claim:target+mark{background:#ffe45c}"
-    "a.kiwi-outside::after{content:'\\2197';display:inline;visibility:visible;opacity:1;color:#1a4b8c;font-size:12px;"
-    "vertical-align:super;text-decoration:none}"
+    f"a.kiwi-outside::after{{{PLAIN}content:'\\2197';visibility:visible;color:#1a4b8c;-webkit-text-fill-color:#1a4b8c;"
+    "font-size:12px;vertical-align:super}"
     "@media print{.kiwi-bar{position:static}}"
 )
 """What the program adds to a page: the bar, marks, and the arrow of a link that leads out of the book.
@@ -78,7 +82,9 @@ The bar is fixed, since a page may lay out its body as a grid.
 NOT_TO_BE_MOVED = (
     "html,body{transform:none;translate:none;rotate:none;scale:none;zoom:1;filter:none;backdrop-filter:none;"
     "perspective:none;contain:none;container-type:normal;will-change:auto;content-visibility:visible;opacity:1;"
-    "visibility:visible;clip-path:none;mask:none;transition:none}"
+    "visibility:visible;clip-path:none;clip:auto;mask:none;-webkit-box-reflect:none;mix-blend-mode:normal;"
+    "offset:none;animation:none;transition:none}"
+    "html::before,html::after,body::before,body::after{content:none}"
     ".kiwi-bar::before,.kiwi-bar::after,.kiwi-bar *::before,.kiwi-bar *::after{content:none}"
 )
 """What would move, cover or fill the bar from outside."""
@@ -90,12 +96,12 @@ def _important(style: str) -> str:
 
 
 DECLARATIONS = re.compile(r"\{([^{}]+)\}")
-STYLE = _important(SIGNS)
+STYLE = _important(BAR_CSS)
 """Follows the page's own styles, for browsers that know no layers."""
 
 PADDING = f"padding-top:{BAR_PX}px"
-FIRST_SIGNS = SIGNS.replace(PADDING, f"padding-top:var(--kiwi-bar,{BAR_PX}px)") + NOT_TO_BE_MOVED
-FIRST_STYLE = f"<style>@layer{{{_important(FIRST_SIGNS)}}}</style>"
+LAYERED_BAR_CSS = BAR_CSS.replace(PADDING, f"padding-top:var(--kiwi-bar,{BAR_PX}px)") + NOT_TO_BE_MOVED
+FIRST_STYLE = f"<style>@layer{{{_important(LAYERED_BAR_CSS)}}}</style>"
 """The same in a layer before those of the page: nothing that the page declares, important or not, is stronger."""
 
 OWN_STYLE = re.compile(rb"<style\b|\brel\s*=\s*[\"']?[\w\s]*stylesheet", re.IGNORECASE)
@@ -129,24 +135,24 @@ def style_for(content: bytes) -> str:
     return STYLE if OWN_STYLE.search(content) else PLAIN_STYLE + STYLE
 
 
-def banner(book: Book, links: BannerLinks, notes: Sequence[str], words: Catalogue) -> str:
+def banner(book: Book, links: BannerLinks, notes: Sequence[str], catalogue: Catalogue) -> str:
     """The bar at the top of a page, with notes about it."""
     said = "".join(f'<span class="kiwi-note">{escape(note)}</span>' for note in notes)
     kind = "kiwi-bar kiwi-has-notes" if notes else "kiwi-bar"
-    head = f'<div class="{kind}" lang="{words.language}" dir="ltr">'
-    return f"{WITH_NOTES if notes else ''}{head}{' · '.join(_links(book, links, words))}{said}</div>"
+    head = f'<div class="{kind}" lang="{catalogue.language}" dir="ltr">'
+    return f"{WITH_NOTES if notes else ''}{head}{' · '.join(_links(book, links, catalogue))}{said}</div>"
 
 
-def _links(book: Book, links: BannerLinks, words: Catalogue) -> Iterator[str]:
+def _links(book: Book, links: BannerLinks, catalogue: Catalogue) -> Iterator[str]:
     # A frame may not show our own pages, so links to them leave the frame.
     if links.front:
         yield f'<a href="{escape(links.front)}" target="_top">kiwiresearch</a>'
     if links.desk:
-        yield f'<a href="{escape(links.desk)}" target="_top">{escape(words("reading.banner.desk"))}</a>'
+        yield f'<a href="{escape(links.desk)}" target="_top">{escape(catalogue("reading.banner.desk"))}</a>'
     date = f", {escape(book.date)}" if book.date else ""
     yield f'<bdi><a href="{escape(links.book)}">{escape(book.title)}</a></bdi>{date}'
     if links.marked:
-        yield f'<a href="#{MARK_ID}">{escape(words("reading.banner.marked", words=links.marked))}</a>'
+        yield f'<a href="#{MARK_ID}">{escape(catalogue("reading.banner.marked", words=links.marked))}</a>'
 
 
 def _shortened(text: str) -> str:
@@ -154,10 +160,14 @@ def _shortened(text: str) -> str:
     return words if len(words) <= MAX_MARKED else words[:MAX_MARKED] + "…"
 
 
-def _note(missed: str, words: Catalogue) -> str:
+def _note(missed: str, catalogue: Catalogue) -> str:
     """What is said of words that could not be marked."""
     shown = missed if len(missed) <= MAX_SHOWN else missed[:MAX_SHOWN] + "…"
-    return words("reading.banner.unmarked_words", words=shown) if shown.strip() else words("reading.banner.unmarked")
+    return (
+        catalogue("reading.banner.unmarked_words", words=shown)
+        if shown.strip()
+        else catalogue("reading.banner.unmarked")
+    )
 
 
 SPAN = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
@@ -226,7 +236,7 @@ class _RenderedPage:
     book: Book
     entry: Entry
     base: str
-    words: Catalogue
+    catalogue: Catalogue
 
     def response(self, view: DisplayOptions, quote: str, *, with_claims: bool) -> Response:
         page = read_in_turn(self.entry, self.book)
@@ -240,10 +250,10 @@ class _RenderedPage:
                 replace(view, marks=marks, claims=claims, first_style=FIRST_STYLE, style=style),
             )
         missed += [page.text[span.start : span.end] for span in shown.unmarked]
-        notes = [self.words("reading.cut")] * page.is_cut + [_note(words, self.words) for words in missed]
+        notes = [self.catalogue("reading.cut")] * page.is_cut + [_note(words, self.catalogue) for words in missed]
         found = [page.text[span.start : span.end] for span in marks if span not in shown.unmarked]
         links = replace(self._links(view), marked=_shortened(found[0]) if found else "")
-        line = banner(self.book, links, notes, self.words)
+        line = banner(self.book, links, notes, self.catalogue)
         body = f"{_with_viewport(shown)}{shown.after}{line}</body></html>"
         headers = book_headers(scripts=view.scripts, is_framed=view.is_framed) | {"Cache-Control": "no-cache"}
         return Response(body.encode("utf-8", "replace"), headers=headers, media_type="text/html; charset=utf-8")

@@ -209,8 +209,8 @@ def serve(
         url = public_url(settings, door.getsockname()[1])
         context = ServerContext(workspace, shelf, is_partial_shelf=is_partial_shelf, public_url=url)
         jobs = make_jobs(context)
-        ending = Shutdown(grace_s=grace_s)
-        app = make_app(context, jobs=jobs, mounts=mounts(context, jobs), ending=ending)
+        shutdown = Shutdown(grace_s=grace_s)
+        app = make_app(context, jobs=jobs, mounts=mounts(context, jobs), shutdown=shutdown)
         presence = add_peer_endpoint(app, workspace, shelf, door.getsockname()[1])
 
         def on_listening() -> None:
@@ -224,7 +224,7 @@ def serve(
                 presence.leave()
             jobs.close()
 
-        server = Server(app, ending, on_listening, at_end, proxies=settings.proxies)
+        server = Server(app, shutdown, on_listening, at_end, proxies=settings.proxies)
         # The library that sends events would cut streams at the first sign of shutdown; we give them a grace period.
         AppStatus.enable_automatic_graceful_drain = False
         server.run([door])
@@ -258,14 +258,14 @@ class Server(uvicorn.Server):
     def __init__(
         self,
         app: FastAPI,
-        ending: Shutdown,
+        shutdown: Shutdown,
         listening: Callable[[], None],
         at_end: Callable[[], None] | None = None,
         *,
         proxies: Sequence[str] = LOOPBACK,
     ) -> None:
-        super().__init__(_config(app, ending.grace_s, proxies))
-        self._ending = ending
+        super().__init__(_config(app, shutdown.grace_s, proxies))
+        self._shutdown = shutdown
         self._listening = listening
         self._at_end = at_end
         self.exit_code = 0
@@ -279,7 +279,7 @@ class Server(uvicorn.Server):
             self._listening()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._ending.begin()
+        self._shutdown.begin()
         # Jobs are stopped while their streams still run, so that these can report it.
         last_work = asyncio.ensure_future(asyncio.to_thread(self._at_end)) if self._at_end else None
         await super().shutdown(sockets)

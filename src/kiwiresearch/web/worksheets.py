@@ -16,8 +16,8 @@ from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.search import BookFilter, Path, Title, read_page
 from kiwiresearch.workspace import folder_name
 
-WorksheetForm = Literal["html", "docx", "markdown"]
-Form = Annotated[WorksheetForm, Query(alias="format", description="The kind of file.")]
+WorksheetFormat = Literal["html", "docx", "markdown"]
+WorksheetFormatQuery = Annotated[WorksheetFormat, Query(alias="format", description="The kind of file.")]
 # A browser may show the page to print, but it runs nothing, loads nothing, and leads nowhere.
 SHOWN_HEADERS = HEADERS | {
     "Content-Security-Policy": "sandbox allow-modals; default-src 'none'; style-src 'unsafe-inline'; "
@@ -43,12 +43,12 @@ def router(context: ServerContext) -> APIRouter:
         title: Title = "",
         path: Path = "",
         book: BookFilter = "",
-        form: Form = "html",
+        format_name: WorksheetFormatQuery = "html",
         questions: Questions = 0,
         kind: Kinds = [],  # noqa: B006
     ) -> Response:
         """Questions about a page for a class, and an answer sheet that quotes the page, as a file."""
-        return worksheet_response(context, title, path, book, form, choice_of(questions, kind))
+        return worksheet_response(context, title, path, book, format_name, choice_of(questions, kind))
 
     return routes
 
@@ -58,15 +58,15 @@ def worksheet_response(
     title: str,
     path: str,
     book: str,
-    form: WorksheetForm,
+    format_name: WorksheetFormat,
     choice: WorksheetChoice,
     *,
     is_shown: bool = False,
 ) -> Response:
     """The worksheet of a page, as a download; a page to print can also be shown."""
     place, found = read_page(context, title, path, book)
-    made = page_worksheet_file(claims_in_turn(found, place.book.book), form, place.book.book, choice)
-    if is_shown and form == "html":
-        return Response(made.content, headers=SHOWN_HEADERS, media_type=MEDIA_TYPES[form])
+    made = page_worksheet_file(claims_in_turn(found, place.book.book), format_name, place.book.book, choice)
+    if is_shown and format_name == "html":
+        return Response(made.content, headers=SHOWN_HEADERS, media_type=MEDIA_TYPES[format_name])
     headers = HEADERS | {"Content-Disposition": content_disposition(f"{folder_name(found.title)}-article-{made.name}")}
-    return Response(made.content, headers=headers, media_type=MEDIA_TYPES[form])
+    return Response(made.content, headers=headers, media_type=MEDIA_TYPES[format_name])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from kiwiresearch.codec import OMIT_DEFAULT, Record
-from kiwiresearch.errors import BadUsage, EmbedderError, HostAway, NothingFound
+from kiwiresearch.errors import BadUsage, EmbedderError, HostUnreachable, NothingFound
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import Message
 from kiwiresearch.search import (
@@ -64,8 +64,8 @@ class Finder:
         self._books: list[OpenBook] | None = None
         self._is_stale = False
         """Whether the shelf has changed since the books were opened."""
-        self._open = contextlib.ExitStack()
-        self.helpers = _helpers(workspace, self._open)
+        self._resources = contextlib.ExitStack()
+        self.helpers = _helpers(workspace, self._resources)
 
     @property
     def books(self) -> Sequence[OpenBook]:
@@ -100,9 +100,9 @@ class Finder:
         for name in ("brief_model", "critic_model", "link_ranks"):
             self.__dict__.pop(name, None)
         # The old models are closed with the finder, since a stream may still be reading from one.
-        self.helpers = _helpers(self._workspace, self._open)
+        self.helpers = _helpers(self._workspace, self._resources)
         if self._books is not None:
-            self._books = list(self._books)  # a new list, by which those who cache results for a list notice
+            self._books = list(self._books)  # a new list object, so caches keyed by identity are invalidated
 
     def reload_titles(self, book_id: BookId) -> None:
         """Use the title index of a book that was built meanwhile."""
@@ -110,7 +110,7 @@ class Finder:
         before = [book for book in self._books or () if book.id == book_id]
         if self._books is None or not before:
             return
-        # A new list: whoever caches by the list notices that it is another one.
+        # A new list object, so caches keyed by identity are invalidated.
         self._books = [
             OpenBook(book.archive, indexes.open_existing(book.archive)) if book in before else book
             for book in self._books
@@ -124,12 +124,12 @@ class Finder:
         """Unavailable books, with their unreachable hosts."""
         return self._shelf.missing
 
-    def missing_book_error(self, wanted: str) -> HostAway | None:
+    def missing_book_error(self, wanted: str) -> HostUnreachable | None:
         """The error for an unavailable book with this title or UUID; None if it is not one of them."""
         folded = wanted.casefold().strip()
         for missing_books in self.missing:
             if any(folded in (book.id, book.title.casefold()) for book in missing_books.books):
-                return HostAway(missing_books.sentence(), remedy="Try again when that host is online.")
+                return HostUnreachable(missing_books.sentence(), remedy="Try again when that host is online.")
         return None
 
     def with_reachable_hosts(self, work: Callable[[], T]) -> T:
@@ -144,13 +144,13 @@ class Finder:
                 if not self.books and self.missing:
                     break
                 found = work()
-            except HostAway:
+            except HostUnreachable:
                 if failures == self._shelf.failures:
                     raise
             else:
                 if failures == self._shelf.failures:
                     return found
-        raise HostAway(
+        raise HostUnreachable(
             " ".join(missing_books.sentence() for missing_books in self.missing)
             or "The connection to other hosts is unstable.",
             remedy="Check with 'kiwiresearch hosts' which hosts are online, then try again.",
@@ -158,12 +158,12 @@ class Finder:
 
     @contextlib.contextmanager
     def requiring_all_books(self) -> Iterator[None]:
-        """For work that needs all books to the end: HostAway if one became unavailable meanwhile."""
+        """For work that needs all books to the end: HostUnreachable if one became unavailable meanwhile."""
         failures = self._shelf.failures
         yield
         if failures != self._shelf.failures:
             self.refresh()
-            raise HostAway(
+            raise HostUnreachable(
                 " ".join(missing_books.sentence() for missing_books in self.missing)
                 or "A host was temporarily offline.",
                 remedy="Your progress is saved. Resume when the host is online again.",
@@ -227,7 +227,10 @@ class Finder:
 
     @property
     def model_name(self) -> str:
-        """The setting for the model that helps with the search, or "the first" of the server; empty if none does."""
+        """The setting for the model that helps with the search, or "the first" if the server chooses.
+
+        Empty without a model.
+        """
         return self._workspace.settings.model_name or "the first" if self.helpers.model is not None else ""
 
     @property
@@ -253,7 +256,7 @@ class Finder:
         """A model whose replies are cached, so that a run can be repeated and resumed."""
         workspace = self._workspace
         settings = replace(workspace.settings, model_name=name)
-        return self._open.enter_context(caching_model(settings, workspace.folders.cache, workspace.opener.say))
+        return self._resources.enter_context(caching_model(settings, workspace.folders.cache, workspace.opener.say))
 
     @property
     def model_is_local(self) -> bool:
@@ -289,8 +292,8 @@ class Finder:
 
     def citation_url(self, cited: AnswerCitation) -> str:
         """The address of a citation: at the user's kiwix-serve, else by book and path."""
-        at = functools.partial(self.page_url, kiwix_url=self._workspace.settings.kiwix_url)
-        return cited.citation.url(at, highlight=True)
+        url_of = functools.partial(self.page_url, kiwix_url=self._workspace.settings.kiwix_url)
+        return cited.citation.url(url_of, highlight=True)
 
     def page_url(self, ref: EntryRef, kiwix_url: str) -> str:
         """The address of a page: at the user's kiwix-serve if one is set, else the book's own address."""
@@ -309,7 +312,7 @@ class Finder:
             if book.titles is not None:
                 book.titles.close()
         self._books = None
-        self._open.close()
+        self._resources.close()
 
     def __enter__(self) -> Finder:
         return self

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kiwiresearch.codec import Record
-from kiwiresearch.errors import BadSettings, BookNotFound, HostAway, KiwiError, StoreError
+from kiwiresearch.errors import BadSettings, BookNotFound, HostUnreachable, KiwiError, StoreError
 from kiwiresearch.ids import BookId
 from kiwiresearch.workspace.other_hosts import ALIVE_S, OtherHost, OtherHosts
 from kiwiresearch.workspace.policy import hidden_books
@@ -143,7 +143,7 @@ def _status(hosts: OtherHosts, host: OtherHost, now: float, own: str) -> HostSta
     if host.is_announced:
         try:
             hosts.ping(host)
-        except HostAway as problem:
+        except HostUnreachable as problem:
             why = problem.message
     titles = tuple(book.book.title or book.book.name for _, book in sorted(host.books.items()))
     heard, there = max(now - host.seen_at, 0.0), max(host.seen_at - host.started_at, 0.0) if host.started_at else 0.0
@@ -220,7 +220,7 @@ class HostPresence:
             hosts.refresh()
             same = [host for host in hosts.all() if host.name == self.name and host.url != self._url]
             for host in same:
-                with contextlib.suppress(HostAway):  # it was killed and left its row behind
+                with contextlib.suppress(HostUnreachable):  # it was killed and left its row behind
                     hosts.ping(host)
                     raise BadSettings(
                         f"Another host that uses this store is also named {self.name!r}: {host.url!r}.",

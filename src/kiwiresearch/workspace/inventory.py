@@ -75,14 +75,14 @@ class BookStatus:
     """The other host that has it; empty for a book of this host."""
 
     def record(self) -> BookRecord:
-        placed, book = self.listed, self.book
+        listed, book = self.listed, self.book
         known = BookRecord(
-            placed.id,
-            placed.name,
-            placed.title,
+            listed.id,
+            listed.name,
+            listed.title,
             "broken" if self.check == "unopenable" else self.check,
             str(self.problem) if self.problem else None,
-            source=str(placed.source),
+            source=str(listed.source),
             host=self.host or None,
         )
         if book is None:
@@ -94,14 +94,14 @@ class BookStatus:
 def book_statuses(workspace: Workspace, shelf: Shelf) -> list[BookStatus]:
     """Open each book of the shelf to find out its state."""
     rows = []
-    for placed in shelf.books:
+    for listed in shelf.books:
         try:
-            archive = shelf.open(placed)
-            file_check = workspace.opener.file_check(placed.source)
+            archive = shelf.open(listed)
+            file_check = workspace.opener.file_check(listed.source)
             state: BookState = file_check.state if file_check else "served"
-            rows.append(BookStatus(placed, archive.book, state, host=shelf.host_of(placed)))
+            rows.append(BookStatus(listed, archive.book, state, host=shelf.host_of(listed)))
         except KiwiError as problem:
-            rows.append(BookStatus(placed, None, "unopenable", problem))
+            rows.append(BookStatus(listed, None, "unopenable", problem))
     return rows
 
 

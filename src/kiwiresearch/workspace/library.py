@@ -119,7 +119,7 @@ class Library:
         source = book.source
         return source.is_local and source.path.parent == self.folder
 
-    def spare_files(self) -> tuple[UnlistedFile, ...]:
+    def unlisted_files(self) -> tuple[UnlistedFile, ...]:
         """Uploaded files that are not in the library."""
         listed = {book.source.location for book in self.books()}
         found = []
@@ -131,18 +131,20 @@ class Library:
 
     def add_file(self, name: str) -> AddedBooks:
         """Put an uploaded file back into the library."""
-        return self.add(str(self._spare(name)))
+        return self.add(str(self._unlisted_path(name)))
 
     def delete_file(self, name: str) -> None:
         """Delete an uploaded file that is not in the library."""
         try:
-            self._spare(name).unlink()
+            self._unlisted_path(name).unlink()
         except OSError as problem:
             raise CannotWrite(f"{name!r} was not deleted: {problem.strerror}.", remedy="Try again.") from problem
 
-    def _spare(self, name: str) -> Path:
-        if name not in {file.name for file in self.spare_files()}:
-            raise BookNotFound(f"No unused file is named {name!r}.", remedy="Reload the list of books.")
+    def _unlisted_path(self, name: str) -> Path:
+        if name not in {file.name for file in self.unlisted_files()}:
+            raise BookNotFound(
+                f"No uploaded file outside your library is named {name!r}.", remedy="Reload the list of books."
+            )
         return self.folder / name
 
     def max_upload_bytes(self, written: int = 0) -> int:
@@ -164,7 +166,7 @@ class Library:
         finally:
             upload.discard()
 
-    def keep(self, part: Path, name: str) -> ListedBook:
+    def add_upload(self, part: Path, name: str) -> ListedBook:
         """Add a complete upload to the library; the file is deleted if it is not a usable book or is listed already."""
         with self._lock:
             file = _free_name(self.folder, name)
@@ -271,7 +273,7 @@ class Upload:
         if len(self._head) < len(ZIM_MAGIC):
             raise _not_a_zim()
         self._stream.close()
-        return self._library.keep(self._part, name)
+        return self._library.add_upload(self._part, name)
 
     def discard(self) -> None:
         """Delete what is left of the upload."""

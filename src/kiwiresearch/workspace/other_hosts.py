@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kiwiresearch.errors import HostAway, StoreError
+from kiwiresearch.errors import HostUnreachable, StoreError
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import Message
 from kiwiresearch.zim import Archive, Call, CallReply, MissingBook, MissingBooks, PeerArchive, PeerBook, peer_book
@@ -66,7 +66,9 @@ class HostConnections:
 
         name, url = address
         if not url.startswith(WEB_SCHEMES):
-            raise HostAway(f"The host {name!r} has no address.", remedy="Set 'public_url' under [serve] on that host.")
+            raise HostUnreachable(
+                f"The host {name!r} has no address.", remedy="Set 'public_url' under [serve] on that host."
+            )
         with self._lock:
             if address not in self._connections:
                 self._connections[address] = _Connection(PeerClient(name, url.rstrip("/"), secret))
@@ -218,7 +220,7 @@ class OtherHosts:
                 try:
                     with self._connections.connection_to(host.address, self._secret) as client:
                         replies = client.ask(book, calls)
-                except HostAway as problem:
+                except HostUnreachable as problem:
                     self._fail(host, problem.message)
                 else:
                     self._failed.pop(host.address, None)
@@ -236,14 +238,14 @@ class OtherHosts:
             if host.suspended_until and not self._keeps_failing(host):
                 try:
                     self.ping(host)
-                except HostAway as problem:
+                except HostUnreachable as problem:
                     self.suspend(host, problem.message, for_s=SUSPEND_S + ALIVE_S)
                 else:
                     with self._lock:
                         self._suspended.pop(host.address, None)
 
     def ping(self, host: OtherHost) -> None:
-        """Raise HostAway unless a host is there and accepts our secret."""
+        """Raise HostUnreachable unless a host is there and accepts our secret."""
         with self._connections.connection_to(host.address, self._secret) as client:
             client.ping()
 
@@ -267,13 +269,13 @@ class OtherHosts:
         """Close all connections; further calls open new ones."""
         self._connections.close_others(())
 
-    def book_away_error(self, book: BookId) -> HostAway:
+    def book_away_error(self, book: BookId) -> HostUnreachable:
         """The error for a book that no host can be called for."""
         having = [host for host in self.all() if book in host.books]
         title = next((host.books[book].book.title for host in having), book)
         names = " and ".join(repr(host.name) for host in having) or "a host that no longer uses this store"
         why = next((host.problem for host in having if host.problem), f"It is on {names}.")
-        return HostAway(
+        return HostUnreachable(
             Message(f"The book {title!r} is not available right now. {why}", "host.book_away", book=title, why=why),
             remedy="Check with 'kiwiresearch hosts' which hosts are online, then try again.",
         )

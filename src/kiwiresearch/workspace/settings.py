@@ -107,7 +107,10 @@ class ServeSettings:
     """The colours of pages until a reader chooses: 'light', 'dark', or 'system' for what the reader's device wants."""
 
     family_owner: bool = False
-    """Show people who may be living, and allow changes to cases: to token holders, or else only on this machine."""
+    """Show people who may be living, and allow changes to cases: to owners, token holders, or only on this machine.
+
+    On a server with a token and no users, it also lets token holders manage books and settings.
+    """
 
     scripts: bool = False
     """Let pages of books run their scripts in the reader, in a sandbox."""

@@ -79,21 +79,23 @@ class LibraryShelf(Shelf):
         return allowed_books(listed, self._workspace.settings.policy)
 
 
-def shelf_of(workspace: Workspace, wanted: Sequence[str] = (), *, trusting: bool = False) -> Shelf:
+def shelf_of(workspace: Workspace, wanted: Sequence[str] = (), *, skip_open_check: bool = False) -> Shelf:
     """The books a user named, else all on the shelf, else the sample book.
 
-    `trusting` accepts a file as a book without opening it, for a check that is about to do so.
+    `skip_open_check` accepts a file as a book without opening it, for a check that is about to do so.
     """
     books = workspace.shelf_file.books()
     if workspace.settings.is_shared_store:
-        return _shared_shelf(workspace, books, wanted, trusting=trusting)
+        return _shared_shelf(workspace, books, wanted, skip_open_check=skip_open_check)
     if wanted:
-        chosen = [book for name in wanted for book in _pick(workspace, books, name, trusting=trusting)]
+        chosen = [book for name in wanted for book in _pick(workspace, books, name, skip_open_check=skip_open_check)]
         return Shelf(list(dict.fromkeys(chosen)), workspace.opener)
     return LibraryShelf(workspace)
 
 
-def _shared_shelf(workspace: Workspace, own: Sequence[ListedBook], wanted: Sequence[str], *, trusting: bool) -> Shelf:
+def _shared_shelf(
+    workspace: Workspace, own: Sequence[ListedBook], wanted: Sequence[str], *, skip_open_check: bool
+) -> Shelf:
     """The shelf over all hosts of the store that the settings name."""
     from kiwiresearch.workspace import hosts  # rarely needed, and slow to import
 
@@ -109,17 +111,17 @@ def _shared_shelf(workspace: Workspace, own: Sequence[ListedBook], wanted: Seque
     chosen: list[ListedBook] = []
     for name in wanted:
         try:
-            chosen += _pick(workspace, known, name, trusting=trusting)
+            chosen += _pick(workspace, known, name, skip_open_check=skip_open_check)
         except BookNotFound as problem:
             raise hosts.away_or_hidden_error(workspace, name) or problem from None
     return hosts.chosen_shared_shelf(workspace, chosen)
 
 
-def _pick(workspace: Workspace, books: Sequence[ListedBook], name: str, *, trusting: bool) -> list[ListedBook]:
+def _pick(workspace: Workspace, books: Sequence[ListedBook], name: str, *, skip_open_check: bool) -> list[ListedBook]:
     if name.casefold() == "sample":
         return [workspace.sample()]
     path = expand_user(name)
-    if trusting and path.is_file():
+    if skip_open_check and path.is_file():
         known = [book for book in books if book.matches(name)]
         return known or [ListedBook(BookId(""), path.stem, path.name, BookLocation(str(path.absolute())))]
     return pick_books(books, name, workspace.opener)

@@ -55,7 +55,8 @@ BookState = FileState | Literal["served"]
 class Workspace:
     """The settings, folders, shelf and book opener of a user, which every command works with.
 
-    Only `settings` may change, while a server runs: what reads them from here when it needs them follows at once.
+    Only `settings` may change, while a server runs. Code that reads `workspace.settings` on each use sees the change
+    at once.
     """
 
     folders: Folders
@@ -135,7 +136,7 @@ def open_workspace(
     """Open the workspace of a user; notices for the user are passed to `say`."""
     where = settings_module.folders(environment)
     settings = settings_module.load(where, environment)
-    # Families, questions and research of users are there. Without permission, whatever writes there says so.
+    # Families, questions and research of users are there. If this fails, the first write reports it.
     with contextlib.suppress(OSError):
         make_private_folder(where.state)
     for report in OpenFileNotes(where.state / "open").crash_reports():

@@ -46,20 +46,20 @@ class Directory:
 
 def directory_of(read: ReadBytes, size: int, front: Numbers, *, count: int, old: bool) -> Directory:
     """Classify the first `count` entries of a book; `front` are those that a new file itself lists as articles."""
-    kinds, spaces, places = _classify(read, size, count)
-    articles = _articles(kinds, spaces, front, old=old)
+    kinds, namespaces, places = _classify(read, size, count)
+    articles = _articles(kinds, namespaces, front, old=old)
     numbers = np.flatnonzero(articles).astype(np.uint32)
     order = np.argsort(places[numbers], kind="stable")
     redirects = _redirects(kinds, places, articles & (kinds == HTML))
     if old:
-        redirects = redirects[spaces[redirects] == OLD_ARTICLE_NAMESPACE]
+        redirects = redirects[namespaces[redirects] == OLD_ARTICLE_NAMESPACE]
     return Directory(numbers[order], redirects)
 
 
-def _articles(kinds: NDArray[np.uint8], spaces: NDArray[np.uint8], front: Numbers, *, old: bool) -> Flags:
+def _articles(kinds: NDArray[np.uint8], namespaces: NDArray[np.uint8], front: Numbers, *, old: bool) -> Flags:
     damaged: Flags = kinds == DAMAGED
     if old:
-        inside: Flags = (spaces == OLD_ARTICLE_NAMESPACE) & (kinds != REDIRECTS)
+        inside: Flags = (namespaces == OLD_ARTICLE_NAMESPACE) & (kinds != REDIRECTS)
         return inside | damaged
     listed: Flags = np.zeros(len(kinds), dtype=np.bool_)
     listed[front[front < len(kinds)]] = True
@@ -90,12 +90,12 @@ def _classify(
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint64]]:
     """For each entry its kind, its namespace, and the position of its content or, for a redirect, its target."""
     kinds = np.full(count, DAMAGED, dtype=np.uint8)
-    spaces = np.zeros(count, dtype=np.uint8)
+    namespaces = np.zeros(count, dtype=np.uint8)
     places = np.zeros(count, dtype=np.uint64)
     magic, _, _, _, entries, _, pointers, _, _, types, _, _, _ = HEADER.unpack(read(0, HEADER.size))
     if magic != MAGIC or count > entries:
-        return kinds, spaces, places
-    pages = _page_types(read(types, TYPES_BYTES))
+        return kinds, namespaces, places
+    page_types = _page_types(read(types, TYPES_BYTES))
     for start in range(0, count, ENTRIES_PER_BLOCK):
         many = min(ENTRIES_PER_BLOCK, count - start)
         # A table that is cut short is padded with pointers beyond the end, which are dropped as damaged.
@@ -104,13 +104,13 @@ def _classify(
         found = _entries(read, offsets[inside])
         here = inside + start
         kinds[here] = OTHER
-        kinds[here[np.isin(found["type"], pages)]] = HTML
+        kinds[here[np.isin(found["type"], page_types)]] = HTML
         kinds[here[found["type"] == REDIRECT_TYPE]] = REDIRECTS
-        spaces[here] = found["space"]
+        namespaces[here] = found["space"]
         leads = found["type"] >= WITHOUT_CONTENT
         at, blob = found["at"].astype(np.uint64), found["blob"].astype(np.uint64)
         places[here] = np.where(leads, at, (at << np.uint64(32)) | blob)
-    return kinds, spaces, places
+    return kinds, namespaces, places
 
 
 def _entries(read: ReadBytes, offsets: NDArray[np.uint64]) -> NDArray[np.void]:

@@ -99,7 +99,7 @@ class KiwixServer:
             words = {"address": "cannot be reached", "garbled": "sent an invalid reply"}
             raise self._unreachable(f"{words.get(failure.kind, 'is not responding')}: {failure}") from failure
 
-    def answer(self, path: str, *, method: str = "GET", span: ByteRange | None = None) -> HttpReply:
+    def get_or_raise(self, path: str, *, method: str = "GET", span: ByteRange | None = None) -> HttpReply:
         """Like `get`, but a server error or a request for a password raises BookUnreachable."""
         response = self.get(path, method=method, span=span)
         if response.status in REFUSALS or response.status >= 500:
@@ -127,16 +127,16 @@ class KiwixServer:
 
     def _feed(self, path: str) -> ElementTree.Element:
         response = self.get(path)
-        strange = BookUnreachable(
+        not_kiwix_serve = BookUnreachable(
             f"The server {self.root!r} does not seem to be kiwix-serve.",
             remedy="Enter the address that kiwix-serve prints when it starts, for example http://host:8080.",
         )
         if response.status != 200:
-            raise strange
+            raise not_kiwix_serve
         try:
             return parse_xml(response.content)
         except ValueError as problem:
-            raise strange from problem
+            raise not_kiwix_serve from problem
 
 
 CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-")
@@ -156,7 +156,7 @@ class ServeArchive:
         self._name = served.name
         self._addresses = BookAddresses(server.root, served.base, served.name)
         self._book = served.book
-        self._has_letters: bool | None = None
+        self._has_namespaces: bool | None = None
         self._known_titles: dict[str, str] = {}
         """Titles that came with search results, by path."""
         self._echoes: dict[str, bool] = {}
@@ -234,7 +234,7 @@ class ServeArchive:
         if not text.strip() or not is_encodable(text):
             return ()
         query = f"content={url_quoted(self._name)}&term={url_quoted(text)}&count={2 * limit}"
-        response = self._server.answer(f"/suggest?{query}")
+        response = self._server.get_or_raise(f"/suggest?{query}")
         if response.status != 200:
             return ()
         found: dict[str, Match] = {}
@@ -285,10 +285,10 @@ class ServeArchive:
 
     def _raw(self, path: str, method: str, span: ByteRange | None) -> HttpReply:
         if any(part in (".", "..") for part in path.split("/")) or not is_encodable(path):
-            return NOWHERE
-        response = self._server.answer(self._addresses.raw(path), method=method, span=span)
-        if response.status in FOUND and LETTER.match(path) and self._is_echo(path):
-            return NOWHERE
+            return NOT_FOUND_REPLY
+        response = self._server.get_or_raise(self._addresses.raw(path), method=method, span=span)
+        if response.status in FOUND and NAMESPACED_PATH.match(path) and self._is_echo(path):
+            return NOT_FOUND_REPLY
         return response
 
     def _is_echo(self, path: str) -> bool:
@@ -296,10 +296,12 @@ class ServeArchive:
 
         kiwix-serve answers any such path for new books, while old books really have their pages below 'A/'.
         """
-        if self._has_letters is None:
+        if self._has_namespaces is None:
             main = self._server.get(self._addresses.home, method="HEAD")
-            self._has_letters = bool(LETTER.match(self._addresses.path_in(main.headers.get("location", "")) or ""))
-        if self._has_letters:
+            self._has_namespaces = bool(
+                NAMESPACED_PATH.match(self._addresses.path_in(main.headers.get("location", "")) or "")
+            )
+        if self._has_namespaces:
             return False
         if path not in self._echoes:
             if len(self._echoes) >= MAX_ECHOES:
@@ -309,14 +311,14 @@ class ServeArchive:
 
     def _is_same(self, path: str, other: str) -> bool:
         """Whether two paths have the same bytes; sizes are compared first, to read little of large files."""
-        heads = [self._server.answer(self._addresses.raw(name), method="HEAD") for name in (path, other)]
+        heads = [self._server.get_or_raise(self._addresses.raw(name), method="HEAD") for name in (path, other)]
         sizes = [_stated_size(head) for head in heads]
         if any(head.status != 200 for head in heads) or (all(sizes) and sizes[0] != sizes[1]):
             return False
         start = 0
         while True:
             span = ByteRange(start, start + COMPARED_BYTES)
-            parts = [self._server.answer(self._addresses.raw(name), span=span) for name in (path, other)]
+            parts = [self._server.get_or_raise(self._addresses.raw(name), span=span) for name in (path, other)]
             if parts[0].status != parts[1].status or parts[0].content != parts[1].content:
                 return False
             if parts[0].status not in FOUND or len(parts[0].content) < COMPARED_BYTES:
@@ -327,7 +329,7 @@ class ServeArchive:
         if not words.strip() or not is_encodable(words):
             return None
         query = f"pattern={url_quoted(words)}&books.id={self._book.id}&format=xml&pageLength={limit}"
-        response = self._server.answer(f"/search?{query}")
+        response = self._server.get_or_raise(f"/search?{query}")
         # For a book without an index, an unknown book or a bad query kiwix-serve sends an HTML error page.
         if response.status != 200:
             return None
@@ -337,10 +339,10 @@ class ServeArchive:
             return None
 
 
-LETTER = re.compile(r"[A-Z-]/.")
+NAMESPACED_PATH = re.compile(r"[A-Z-]/.")
 """A path that starts with a namespace, as in old books: 'A/Ray_Charles'."""
 
-NOWHERE = HttpReply(404, {})
+NOT_FOUND_REPLY = HttpReply(404, {})
 
 
 def _received(response: HttpResponse, span: ByteRange | None) -> bytes:

@@ -93,7 +93,7 @@ class PeerCaller(Protocol):
     def ask(self, book: BookId, calls: Sequence[Call[Any]]) -> list[CallReply | None]:
         """A reply to each call, parsed by the call; None for a call that has to be repeated on its own.
 
-        HostAway if no host that has the book answers.
+        HostUnreachable if no host that has the book answers.
         """
         ...
 

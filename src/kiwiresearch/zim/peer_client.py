@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from kiwiresearch.errors import HostAway
+from kiwiresearch.errors import HostUnreachable
 from kiwiresearch.http_client import Deadline, FailureKind, HttpClient, HttpFailure, retried_once
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import Message
@@ -55,7 +55,7 @@ class PeerClient:
         )
 
     def ask(self, book: BookId, calls: Sequence[Call[Any]]) -> list[CallReply | None]:
-        """A reply to each call, parsed by the call; HostAway if the host is gone, refuses or replies with nonsense."""
+        """A reply to each call, parsed by the call; HostUnreachable if the host is gone, refuses or sends nonsense."""
         body = self._fetched(f"{PATH}/{book}", pack_calls(calls))
         try:
             replies = unpack_replies(body, len(calls))
@@ -66,7 +66,7 @@ class PeerClient:
             raise self._away(f"sent an invalid reply: {problem}") from problem
 
     def ping(self) -> None:
-        """Raise HostAway unless the host of this name is there and accepts our secret."""
+        """Raise HostUnreachable unless the host of this name is there and accepts our secret."""
         if self._fetched(f"{PATH}/{PING}", b"") != self.name.encode("utf-8", "replace"):
             raise self._away("is now another host")
 
@@ -94,9 +94,9 @@ class PeerClient:
                     limit.seconds = TOTAL_S
         return b"".join(parts)
 
-    def _away(self, what: str, *, is_unresponsive: bool = False) -> HostAway:
+    def _away(self, what: str, *, is_unresponsive: bool = False) -> HostUnreachable:
         text = f"The host {self.name!r} {what}."
-        return HostAway(
+        return HostUnreachable(
             Message(text, "host.silent", host=self.name) if is_unresponsive else text,
             remedy="Check with 'kiwiresearch hosts' which hosts are online, then try again.",
         )

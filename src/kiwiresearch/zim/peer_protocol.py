@@ -96,6 +96,7 @@ def _matches(matches: Sequence[Match]) -> tuple[Any, bytes]:
     return _plain([[match.path, match.title, match.snippet, match.alias] for match in matches])
 
 
+# The names are sent to other hosts, so they must not change.
 BOOK_CALLS: Mapping[str, CallHandler] = {
     "read": CallHandler((str,), _read),
     "look": CallHandler((str,), _look),

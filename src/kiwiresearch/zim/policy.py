@@ -246,13 +246,13 @@ class PolicyArchive:
 
     def hidden_name_error(self, name: str) -> PageHidden | None:
         """The error for a name that is hidden, whatever page it leads to; None if it is not."""
-        return self._refusal(name) if self._titles.has(name) else None
+        return self._hidden_title_error(name) if self._titles.has(name) else None
 
     def hidden_page_error(self, path: str) -> PageHidden | None:
         """The error for a path that is hidden or leads to a hidden page; None if nothing is hidden there."""
         final = self.inner.resolve(path)
         is_hidden = final is not None and (self._hides(path) or self._hides(final))
-        return self._refused(path, final or path) if is_hidden else None
+        return self._hidden_path_error(path, final or path) if is_hidden else None
 
     def count_hidden_results(self, phrases: Iterable[str], names: Iterable[str], limit: int) -> HiddenPages:
         """How many hidden pages the book itself would find first for the phrases, or have one of the names."""
@@ -288,13 +288,13 @@ class PolicyArchive:
 
     def _refuse_hidden(self, path: str, final: str, *titles: str) -> None:
         if self._hides(path) or self._hides(final) or any(map(self._titles.has, titles)):
-            raise self._refused(path, final)
+            raise self._hidden_path_error(path, final)
 
-    def _refused(self, path: str, final: str) -> PageHidden:
+    def _hidden_path_error(self, path: str, final: str) -> PageHidden:
         """The error for a path: it names the page if that is hidden, else the name that leads to it."""
-        return self._refusal(final if self._hides(final) else path)
+        return self._hidden_title_error(final if self._hides(final) else path)
 
-    def _refusal(self, path: str) -> PageHidden:
+    def _hidden_title_error(self, path: str) -> PageHidden:
         name = title_of_path(path)
         return PageHidden(f"The page {name!r} is hidden by {self._policy.label}.", remedy=REMEDY)
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
-from kiwiresearch.errors import BadSettings, BadUsage, BookDamaged, BookNotFound, HostAway, KiwiError
+from kiwiresearch.errors import BadSettings, BadUsage, BookDamaged, BookNotFound, HostUnreachable, KiwiError
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.system import expand_user, write_atomically
 from kiwiresearch.zim.archive import Archive, Book
@@ -170,7 +170,7 @@ class Opener:
 
     def _open_on_peer(self, source: BookLocation) -> Archive:
         if self.peer_opener is None:
-            raise HostAway(
+            raise HostUnreachable(
                 f"The book {source.path.name!r} is on another host, but no shared store is set.",
                 remedy="Set 'store' in the settings to the store that your hosts share.",
             )
@@ -264,7 +264,7 @@ class Shelf:
         for book in self.books:
             try:
                 found.append(self.open(book))
-            except HostAway:
+            except HostUnreachable:
                 raise
             except KiwiError as problem:
                 problems.append(problem)

@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from kiwiresearch.web.guard.requests import is_for_people
+from kiwiresearch.web.guard.requests import is_browser_path
 
 FIELD = re.compile(r"\{(\w+)(?::\w+)?\}")
 
@@ -33,7 +33,7 @@ def addresses_of(app: FastAPI) -> list[Address]:
         Address(method, route.path)
         for route in _routes(app.router)
         for method in route.methods
-        if is_for_people({"path": route.path})
+        if is_browser_path({"path": route.path})
     }
     return sorted(found)
 

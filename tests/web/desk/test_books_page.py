@@ -192,7 +192,7 @@ def test_an_uploaded_file_is_deleted_only_when_the_owner_says_so(desk: OwnerServ
     reply = desk.send(f"/books/{key_of(desk, 'All about swans')}/remove")
     assert "Delete file" in reply.text
     assert (desk.room.library.folder / "swan.zim").is_file()
-    assert "swan.zim" in texts_of(desk.page("/books"), "#spare ~ ul bdi")
+    assert "swan.zim" in texts_of(desk.page("/books"), "#unlisted ~ ul bdi")
     desk.send("/books/file/add", name="swan.zim")
     assert "All about swans" in titles(desk)
     assert desk.send("/books/file/delete", name="swan.zim").status_code == 404, "a book in use stays"
@@ -261,7 +261,7 @@ def test_a_damaged_file_that_is_put_back_is_refused_with_a_reason(desk: OwnerSer
     assert "was added" not in reply.text
     assert titles(desk) == ["All about kites"]
     assert "/Kite" in desk.browser.get("/find?q=kite").text
-    assert "swan.zim" in texts_of(desk.page("/books"), "#spare ~ ul bdi"), "it can still be deleted"
+    assert "swan.zim" in texts_of(desk.page("/books"), "#unlisted ~ ul bdi"), "it can still be deleted"
     file.write_bytes(content)
     assert "“All about swans” was added" in desk.send("/books/file/add", name="swan.zim").text
     assert "/Swan" in desk.browser.get("/find?q=swan").text

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from tests.web.desk.sources import EXPRESSION, SCRIPTS, TEMPLATES, asked, markup, mentioned
 
-from kiwiresearch.cases.record_builder import lasted
+from kiwiresearch.cases.record_builder import tie_dates
 from kiwiresearch.kin.sources.registry import shipped_plugins
 from kiwiresearch.kin.timeline import Age
 from kiwiresearch.kin.tree import Relationship
@@ -23,7 +23,7 @@ from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import COOKIE, preferred_language
 from kiwiresearch.web.desk.pages import section_name
-from kiwiresearch.web.desk.translations import said, time_element, translated
+from kiwiresearch.web.desk.translations import in_reader_language, time_element, translated
 
 ENGLISH = catalogue_in("en")
 OTHERS = [language for language in LANGUAGES if language != "en"]
@@ -206,7 +206,7 @@ AGES = [Age(39, 39), Age(38, 39), Age(30, 42), Age(30, None), Age(None, 42), Age
 def test_every_age_is_written_in_the_readers_language(language: str, expected: list[str]) -> None:
     """As exactly as the dates allow."""
     words = catalogue_in(language)
-    assert [said(age.words(), words) for age in AGES] == expected
+    assert [in_reader_language(age.words(), words) for age in AGES] == expected
 
 
 @pytest.mark.parametrize(
@@ -224,9 +224,11 @@ def test_when_a_relationship_lasted_and_points_are_written_in_the_readers_langua
     words = catalogue_in(language)
     since, until = (dates_in(text)[0].when for text in ("29 January 1839", "1882"))
     begun = Relationship("tie", "spouse_of", "one", "other", start=since)
-    shown = [said(lasted(tie), words).replace("\xa0", " ") for tie in (begun, replace(begun, end=until))]
+    shown = [
+        in_reader_language(tie_dates(tie), words).replace("\xa0", " ") for tie in (begun, replace(begun, end=until))
+    ]
     assert [*shown, *map(words.locale.signed, (1.05, -0.5, 2.0))] == expected
-    assert lasted(replace(begun, start=None)) == ""
+    assert tie_dates(replace(begun, start=None)) == ""
 
 
 def test_the_catalogue_has_the_texts_of_the_plugins_that_ship_with_the_program() -> None:

@@ -84,10 +84,10 @@ def family_facts(page: PageDoc, subject: ArticlePerson) -> Iterator[ExtractedFac
     for index, section in enumerate(page.sections):
         if above and section.level <= above.level:
             above = None
-        if above and ENGLISH.by_parent.fullmatch(section.heading):
+        if above and (by_parent := _parent_heading(section.heading)):
             blocks = [block for block in page.blocks if section.start <= block.start < section.end]
-            said = qualifier_in(above.heading)
-            yield from _items(page, blocks, section.heading, said, direct=True, by_parent=True)
+            qualifier = qualifier_in(above.heading)
+            yield from _items(page, blocks, by_parent, qualifier, direct=True, by_parent=True)
             continue
         if ENGLISH.sections["none_of"].search(section.heading):
             continue
@@ -97,11 +97,20 @@ def family_facts(page: PageDoc, subject: ArticlePerson) -> Iterator[ExtractedFac
             continue
         above = section if direct and not above else above
         blocks = [block for block in page.blocks if section.start <= block.start < section.end]
-        heading_says = qualifier_in(section.heading)
-        yield from _items(page, blocks, section.heading, heading_says, direct=direct)
+        qualifier = qualifier_in(section.heading)
+        yield from _items(page, blocks, section.heading, qualifier, direct=direct)
         for table in page.tables:
-            if table.section == index:
-                yield from _table(page, table, section.heading, heading_says, subject, direct=direct)
+            if table.section == index and any(table.rows):
+                start = next(row[0].start for row in table.rows if row)
+                shared = _qualifier_over(page, start, section) or qualifier
+                yield from _table(page, table, section.heading, shared, subject, direct=direct)
+
+
+def _parent_heading(words: str) -> str:
+    """The words that say whose children stand below, without what else is said of that parent: 'By Ruth Hay'."""
+    found = ENGLISH.by_parent.match(words.strip())
+    rest = words.strip()[found.end() :] if found else ""
+    return found[0] if found and (not rest or ENGLISH.ends_or_goes_on.match(rest)) else ""
 
 
 def _without_sibling_lists(
@@ -117,7 +126,7 @@ def _without_sibling_lists(
 def _introduced(page: PageDoc, subject: ArticlePerson) -> Iterator[ExtractedFact]:
     """'They had three sons:' and the items below it, in any section."""
     reading = False
-    said: Qualifier = ""
+    qualifier: Qualifier = ""
     heading = ""
     for block in page.blocks:
         text = page.text[block.start : block.end]
@@ -130,12 +139,12 @@ def _introduced(page: PageDoc, subject: ArticlePerson) -> Iterator[ExtractedFact
                 ENGLISH.couple_words.match(last) or subject.mention.search(last) or ENGLISH.possessive_opens.match(last)
             )
             reading = bool(counted and about and len(last) < SHORT * 2 and not ENGLISH.of_others.search(last))
-            said = _shared_qualifier(last)
+            qualifier = _shared_qualifier(last)
         elif block.kind == "item" and ENGLISH.heads_others.fullmatch(text):
             reading = False
         elif block.kind == "item" and reading and not ENGLISH.sections["children"].fullmatch(heading):
             because = "an item in a list after a sentence about the children"
-            yield from _child(page, TextSpan(block.start, block.end), heading, said, LIST_CONFIDENCE, because)
+            yield from _item(page, TextSpan(block.start, block.end), heading, qualifier, because)
         elif block.kind not in ("item", "caption"):
             reading = False
 
@@ -151,15 +160,35 @@ def _shared_qualifier(sentence: str) -> Qualifier:
     if ENGLISH.may_have.search(last):
         return "disputed"
     found = ENGLISH.qualified_children.search(last)
-    return qualifier_in(found[0]) if found else ""
+    if found:
+        return qualifier_in(found[0])
+    single = {qualifier_in(child[0]) for child in ENGLISH.qualified_child.finditer(last)}
+    return single.pop() if len(single) == 1 else ""
+
+
+def _qualifier_over(page: PageDoc, at: int, section: Section) -> Qualifier:
+    """What the short paragraph just above a table says about all the children in it."""
+    over = max((block for block in page.blocks if block.start < at), key=lambda block: block.start, default=None)
+    if over is None or over.kind != "paragraph" or over.start < section.start:
+        return ""
+    sentences = regex.split(r"(?<=[.!?])\s+(?=\p{Lu})", page.text[over.start : over.end].strip())
+    if len(sentences) > 1 and sentences[-1].startswith(("By ", "With ")):
+        sentences.pop()  # 'An illegitimate son is attributed to him. By a lady of Aue:'
+    return _shared_qualifier(sentences[-1]) if sentences else ""
 
 
 def _items(
-    page: PageDoc, blocks: list[Block], heading: str, said: Qualifier, *, direct: bool, by_parent: bool = False
+    page: PageDoc,
+    blocks: list[Block],
+    heading: str,
+    heading_qualifier: Qualifier,
+    *,
+    direct: bool,
+    by_parent: bool = False,
 ) -> Iterator[ExtractedFact]:
     """Items that begin with a name, if the sentence above them is about children."""
     reading = direct
-    qualifier = said
+    qualifier = heading_qualifier
     over = heading
     for block in blocks:
         text = page.text[block.start : block.end]
@@ -167,21 +196,23 @@ def _items(
             tail = text[-160:]
             asks = bool(ENGLISH.sections["lead_in"].search(tail)) and bool(ENGLISH.lead_in_end.search(tail))
             reading = not ENGLISH.of_others.search(_last_of(tail)) and (asks or (direct and len(text) < SHORT * 3))
-            qualifier = _shared_qualifier(tail) or said
+            qualifier = _shared_qualifier(tail) or heading_qualifier
             continue
         if block.kind != "item":
             continue
         if ENGLISH.heads_others.fullmatch(text):
             reading = False
-        elif ENGLISH.heads_children.fullmatch(text) or (direct and ENGLISH.by_parent.fullmatch(text)):
+        elif ENGLISH.heads_children.fullmatch(text):
             reading, over = True, text.strip()
+        elif direct and (parent := _parent_heading(text)):
+            reading, over = True, parent
         elif reading:
             because = "an item in a list of children"
-            yield from _child(page, TextSpan(block.start, block.end), over, qualifier, LIST_CONFIDENCE, because)
+            yield from _item(page, TextSpan(block.start, block.end), over, qualifier, because)
 
 
 def _child(
-    page: PageDoc, span: TextSpan, heading: str, said: Qualifier, sure: float, because: str
+    page: PageDoc, span: TextSpan, heading: str, shared_qualifier: Qualifier, confidence: float, because: str
 ) -> Iterator[ExtractedFact]:
     number = ENGLISH.numbered.match(page.text, span.start, span.end)
     if number and regex.search(r"\d\s*[–-]\s*$", number[0]):
@@ -199,15 +230,17 @@ def _child(
     after = page.text[found.end : line if line > 0 else stop]
     dates = regex.match(r"\s*\([^()]{0,80}\)", after)
     end = found.end + dates.end() if dates else found.end
-    qualifier = said or qualifier_in(after[:80]) or qualifier_in("".join(NOTED.findall(after)))
-    if qualifier and qualifier != said:
+    qualifier = shared_qualifier or qualifier_in(after[:80]) or qualifier_in("".join(NOTED.findall(after)))
+    if dict(ENGLISH.qualifiers)["disputed"].search("".join(ASIDES.findall(after[:80]))):
+        qualifier = "disputed"  # 'Tom (disputed)' among the illegitimate children
+    if qualifier and qualifier != shared_qualifier:
         end = found.end + len(after.rstrip())
     yield ExtractedFact(
         "child",
         page.text[found.start : found.end],
         snippet_at(page, TextSpan(span.start, end)),
         "prose",
-        sure,
+        confidence,
         qualifier=qualifier,
         target=name_target(page, found),
         locator=heading,
@@ -216,32 +249,68 @@ def _child(
     )
 
 
-def _wedding(page: PageDoc, child: ExtractedFact, end: int) -> Iterator[ExtractedFact]:
-    """Whom the row of a child says that the child married, with the year: 'married 1858, Max Hay'."""
-    start = child.snippet.start
-    wed = ENGLISH.wed_note.search(page.text, start, end)
-    name = name_at(page.text, wed.end(), end) if wed else None
-    if not wed or not name:
-        return
-    dated = dates_in(wed[0], page.language)[:1]
-    yield ExtractedFact(
+def _item(
+    page: PageDoc, span: TextSpan, heading: str, shared_qualifier: Qualifier, because: str
+) -> Iterator[ExtractedFact]:
+    """The child of a list's item, with those whom the item says that the child married."""
+    for child in _child(page, span, heading, shared_qualifier, LIST_CONFIDENCE, because):
+        line = page.text.find("\n", child.snippet.start, span.end)
+        stop = line if line > 0 else span.end
+        wed = ENGLISH.wed_note.search(page.text, child.snippet.start, stop)
+        named = page.text.find(child.value, child.snippet.start, stop) + len(child.value)
+        if wed and ENGLISH.before_wed_note.fullmatch(page.text[named : wed.start()]):
+            weddings = _weddings(page, child, stop, "whom the item of a child says that the child married")
+            yield replace(child, relative_facts=(*child.relative_facts, *weddings))
+        else:
+            yield child
+
+
+def _weddings(page: PageDoc, child: ExtractedFact, end: int, because: str) -> Iterator[ExtractedFact]:
+    """Whom the row or item of a child says that the child married, with the year: 'married 1858, Max Hay'."""
+    start = at = child.snippet.start
+    while wed := ENGLISH.wed_note.search(page.text, at, end):
+        step = wed
+        while step:
+            begin = step.end() + len("the ") * page.text.startswith("the ", step.end())
+            name = name_at(page.text, begin, end)
+            if not name:
+                return
+            yield _wedding(page, child, TextSpan(step.start(), step.end()), name, end, because)
+            at = name.end
+            step = ENGLISH.wed_next.match(page.text, at, end)
+
+
+def _wedding(
+    page: PageDoc, child: ExtractedFact, words: TextSpan, name: TextSpan, stop: int, because: str
+) -> ExtractedFact:
+    """One wedding, with the date before the name ('married 1858, Max Hay') or after it ('Max Hay in 1858')."""
+    text, end = page.text, name.end
+    dates = [dated.when for dated in dates_in(text[words.start : words.end], page.language)]
+    after = ENGLISH.wed_then.match(text, name.end, stop)
+    if not dates and after:
+        told = dates_in(text[after.end() : stop], page.language)[:1]
+        if told and told[0].start == 0:
+            dates, end = [told[0].when], after.end() + told[0].end
+    return ExtractedFact(
         "spouse",
-        page.text[name.start : name.end],
-        snippet_at(page, TextSpan(start, name.end)),
+        text[name.start : name.end],
+        snippet_at(page, TextSpan(child.snippet.start, end)),
         "prose",
         child.confidence,
-        dated[0].when if dated else None,
+        dates[0] if dates and not dates[0].lasts else None,
         target=name_target(page, name),
         locator=child.locator,
-        rationale="whom the row of a child says that the child married",
+        rationale=because,
+        relative_facts=dates_after_name(page, name, stop),
     )
 
 
 NOTED = regex.compile(r"\[[^\]]*\]?")
+ASIDES = regex.compile(r"\([^()]*\)?")
 
 
 def _table(
-    page: PageDoc, table: PageTable, heading: str, said: Qualifier, subject: ArticlePerson, *, direct: bool
+    page: PageDoc, table: PageTable, heading: str, qualifier: Qualifier, subject: ArticlePerson, *, direct: bool
 ) -> Iterator[ExtractedFact]:
     rows = [row for row in table.rows if row]
     if not rows:
@@ -261,19 +330,22 @@ def _table(
     over = heading
     for row in rows[1:]:
         line = page.text[row[0].start : row[0].end].strip()
-        if len(row) == 1 and ENGLISH.by_parent.fullmatch(line):
-            over = line
+        if len(row) == 1 and (parent := _parent_heading(line)):
+            over = parent
         if headed and len(row) < 2:
             continue
-        for child in _child(page, TextSpan(row[0].start, row[0].end), over, said, TABLE_CONFIDENCE, because):
+        for child in _child(page, TextSpan(row[0].start, row[0].end), over, qualifier, TABLE_CONFIDENCE, because):
             dated = replace(child, relative_facts=child.relative_facts or tuple(dates_in_row(page, rows[0], row)))
             noted = _with_note(page, dated, row)
-            yield replace(noted, relative_facts=(*noted.relative_facts, *_wedding(page, noted, row[-1].end)))
+            wed = _weddings(page, noted, row[-1].end, "whom the row of a child says that the child married")
+            yield replace(noted, relative_facts=(*noted.relative_facts, *wed))
 
 
 def _with_note(page: PageDoc, child: ExtractedFact, row: tuple[Cell, ...]) -> ExtractedFact:
-    """The child of a row, with what a later cell says first of the relation: 'reputed illegitimate; married'."""
+    """The child of a row, with what a later cell says of the relation: first 'reputed illegitimate', or any doubt."""
     for cell in row[1:]:
+        if ENGLISH.doubted_child.search(page.text[cell.start : cell.end]) and child.qualifier != "disputed":
+            return replace(child, qualifier="disputed")
         opening = ENGLISH.first_words.match(page.text, cell.start, cell.end)
         qualifier = doubt_or_qualifier_in(opening[0]) if opening else ""
         if qualifier and not child.qualifier:

@@ -197,19 +197,33 @@ def sex_facts(field: FieldName, name: str, quote: Snippet) -> tuple[ExtractedFac
 
 LISTED_CONFIDENCE = 0.75
 BRACKET = regex.compile(r"\s*\((?P<inside>[^()\n]{3,80})\)")
-ONLY_DATE = regex.compile(r"[\s\d\p{L}.,/–-]{4,40}")
+DATE_AND_PLACE = regex.compile(r"[\s\d\p{L}.,/’'–-]{4,60}")
 
 
 def dates_after_name(page: PageDoc, name: TextSpan, stop: int) -> tuple[ExtractedFact, ...]:
     """The lifespan in the bracket right after a name: 'John (12 July 1905 – 18 January 1919)'."""
     found = BRACKET.match(page.text, name.end, stop)
-    if not found or ENGLISH.about_others.search(found["inside"]):
+    if found and not regex.search(r"\d", found["inside"]):
+        found = BRACKET.match(page.text, found.end(), stop) or found  # 'Ann (Lady of Aue) (1830–1890)'
+    if not found:
+        return _birth_after_name(page, name, stop)
+    if ENGLISH.about_others.search(found["inside"]):
         return ()
     life = lifespan_in(found["inside"], page.language)
     if life is None:
         return ()
     quoted = TextSpan(name.start, found.end())
     return tuple(_date(page, field, when, quoted, "the dates after the name") for field, when in life.dates)
+
+
+def _birth_after_name(page: PageDoc, name: TextSpan, stop: int) -> tuple[ExtractedFact, ...]:
+    """The birth right after a name: 'John, born in 1888', 'John. Born circa 1888'."""
+    born = ENGLISH.born_after_name.match(page.text, name.end, stop)
+    for dated in dates_in(page.text[born.end() : stop], page.language)[:1] if born else ():
+        if dated.start == 0 and not dated.when.lasts:
+            quoted = TextSpan(name.start, (born.end() if born else 0) + dated.end)
+            return (_date(page, "birth_date", dated.when, quoted, "the birth after the name"),)
+    return ()
 
 
 def dates_in_row(page: PageDoc, header: Sequence[Cell], row: Sequence[Cell]) -> Iterator[ExtractedFact]:
@@ -222,9 +236,9 @@ def dates_in_row(page: PageDoc, header: Sequence[Cell], row: Sequence[Cell]) -> 
     )
     for (field, head), title, cell in zip(columns, header[1:], row[1:], strict=False):
         words = page.text[cell.start : cell.end]
-        if not head.fullmatch(page.text[title.start : title.end].strip()) or not ONLY_DATE.fullmatch(words):
+        if not head.fullmatch(page.text[title.start : title.end].strip()):
             return
-        when = date_in(words, page.language)
+        when = date_in(words, page.language) if DATE_AND_PLACE.fullmatch(words) else None
         if when is not None:
             yield _date(page, field, when, TextSpan(row[0].start, cell.end), "a column of a table")
 

@@ -35,8 +35,8 @@ def _took(text: str, clause: Clause, _: ArticlePerson) -> Iterator[RelativePhras
             continue
         passive = ENGLISH.passive_before.search(text[clause.start : found.start()])
         there = ENGLISH.married_there.match(text, found.end(), clause.end) if passive else None
-        behind = there or ENGLISH.after_marry.match(text, found.end(), clause.end)
-        name = name_after(text, behind.end() if behind else found.end(), clause.end, described=True)
+        after = there or ENGLISH.after_marry.match(text, found.end(), clause.end)
+        name = name_after(text, after.end() if after else found.end(), clause.end, described=True)
         if name:
             yield RelativePhrase("spouse", name.span, TextSpan(between[0].start, name.span.end), RelationRule.MARRIED)
 
@@ -80,7 +80,7 @@ class NameAfterSubject:
     """Must end where the subject is named; the quote begins with it."""
     unless: str = ""
     """Anywhere before, it says that the wedding did not take place."""
-    behind: str = ""
+    after: str = ""
     """Must follow the name; the quote ends with it."""
 
     def __call__(self, text: str, clause: Clause, _: ArticlePerson) -> Iterator[RelativePhrase]:
@@ -93,8 +93,8 @@ class NameAfterSubject:
             if self.unless and ENGLISH[self.unless].search(text, clause.start, start):
                 continue
             name = name_after(text, link.end(), clause.end, described=self.described)
-            wed = ENGLISH[self.behind].match(text, name.span.end, clause.end) if name and self.behind else None
-            if name and (wed or not self.behind):
+            wed = ENGLISH[self.after].match(text, name.span.end, clause.end) if name and self.after else None
+            if name and (wed or not self.after):
                 yield RelativePhrase(
                     "spouse", name.span, TextSpan(start, wed.end() if wed else name.span.end), self.rule
                 )
@@ -148,12 +148,12 @@ def _whose_daughter(text: str, clause: Clause, subject: ArticlePerson) -> Iterat
 def _was_taken(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[RelativePhrase]:
     """'In 1825, A married Carter'."""
     for found in ENGLISH.marry.finditer(text, clause.start, clause.end):
-        behind = [
+        following = [
             span for span in clause.mentions if span.start > found.end() and text[found.end() : span.start].isspace()
         ]
-        if not behind or text[behind[0].start : behind[0].end].lower() == subject.pronoun:
+        if not following or text[following[0].start : following[0].end].lower() == subject.pronoun:
             continue
-        anchor = behind[0]
+        anchor = following[0]
         adverbs = ENGLISH.adverbs_before.search(text[clause.start : found.start()])
         name = _name_before(text, clause.start, clause.start + adverbs.start()) if adverbs else None
         if not name or ENGLISH.and_or_to.match(text[anchor.end : clause.end]):
@@ -205,13 +205,13 @@ def _met(text: str, clause: Clause, _: ArticlePerson) -> Iterator[RelativePhrase
         not wed.start() or not ENGLISH.met.search(text, begin, begin + wed.start())
     ):
         begin = clause.meeting_starts
-    said = TextSpan(begin, clause.start + wed.end())
+    span = TextSpan(begin, clause.start + wed.end())
     for found in ENGLISH.met.finditer(text, begin, clause.start + wed.start()):
         name = name_after(text, found.end(), clause.end, described=True)
         between = words_since_subject(text, clause, found.start())
         own = begin < clause.start or (between and not ENGLISH.cap.search(between[1]))
         if name and own:
-            yield RelativePhrase("spouse", name.span, said, RelationRule.MET_AND_MARRIED)
+            yield RelativePhrase("spouse", name.span, span, RelationRule.MET_AND_MARRIED)
 
 
 MARRIAGE_RULES: tuple[Callable[[str, Clause, ArticlePerson], Iterator[RelativePhrase]], ...] = (
@@ -226,7 +226,7 @@ MARRIAGE_RULES: tuple[Callable[[str, Clause, ArticlePerson], Iterator[RelativePh
     ),
     _whom,
     _whose_daughter,
-    NameAfterSubject("and_another", RelationRule.BOTH_MARRIED, behind="were_married"),
+    NameAfterSubject("and_another", RelationRule.BOTH_MARRIED, after="were_married"),
     NameAfterSubject("and_wife", RelationRule.AND_WIFE),
     _was_taken,
     _became,

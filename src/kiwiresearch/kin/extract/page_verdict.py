@@ -34,22 +34,22 @@ class PersonVerdict:
 
 def judge_page(page: PageDoc, subject: ArticlePerson) -> PersonVerdict:
     """Boxes and the first sentence decide; in doubt it is not about a person."""
-    against = _against(page, subject)
-    if against:
-        return PersonVerdict(is_person=False, why=against)
+    exclusion = _exclusion_reason(page, subject)
+    if exclusion:
+        return PersonVerdict(is_person=False, why=exclusion)
     labels = {ENGLISH.label_kind(row.key) for box in page.infoboxes[:2] for row in box.rows}
     first = _first_sentence(page, subject)
-    human = _human_noun(first)
+    person_noun = _human_noun(first)
     personal = speaks_of_person(page, subject.opening)
     lifespan = opening_lifespan(page, subject)
-    if labels & LIFE and (personal or human or lifespan):
+    if labels & LIFE and (personal or person_noun or lifespan):
         return PersonVerdict(is_person=True, why=f"an infobox with {', '.join(sorted(labels & VITAL))}")
     exact = bool(lifespan and lifespan[0].birth and lifespan[0].birth.precision == "day" and subject.sex)
     is_plural = ENGLISH.plural_lead.match(first)
-    if lifespan and (personal or human or exact) and not is_plural and _opens_with_name(page, subject):
+    if lifespan and (personal or person_noun or exact) and not is_plural and _opens_with_name(page, subject):
         return PersonVerdict(is_person=True, why="dates after the name in the introduction")
-    if human and personal and _opens_with_name(page, subject):
-        return PersonVerdict(is_person=True, why=f"the introduction says {human!r}")
+    if person_noun and personal and _opens_with_name(page, subject):
+        return PersonVerdict(is_person=True, why=f"the introduction says {person_noun!r}")
     return PersonVerdict(is_person=False, why="it does not describe the life of one person")
 
 
@@ -85,7 +85,7 @@ def _opens_with_name(page: PageDoc, subject: ArticlePerson) -> bool:
     return is_capitalised and bool(subject.name_tokens & {fold(word) for word in head if not word.islower()})
 
 
-def _against(page: PageDoc, subject: ArticlePerson) -> str:
+def _exclusion_reason(page: PageDoc, subject: ArticlePerson) -> str:
     """Why the page is surely not about one person; empty if nothing excludes it."""
     if page.redirect or not page.text.strip():
         return "the page is empty"
@@ -107,16 +107,16 @@ def _against(page: PageDoc, subject: ArticlePerson) -> str:
     if rows & ENGLISH.words["group_rows"] and "members" in " ".join(rows):
         return NON_PERSON_REASONS["several"]
     first = _first_sentence(page, subject)
-    human = _human_noun(first)
+    person_noun = _human_noun(first)
     for kind, pattern in ENGLISH.kinds:
         found = pattern.search(first)
         if not found:
             continue
         if kind in ("several", "work", "animal"):
             # 'was a film director', 'was king of the people of': the noun describes a person.
-            if not human and not ENGLISH.human.search(first, found.start(), min(len(first), found.end() + 40)):
+            if not person_noun and not ENGLISH.human.search(first, found.start(), min(len(first), found.end() + 40)):
                 return NON_PERSON_REASONS[kind]
-        elif kind != "myth" or human in ENGLISH.words["heroes"] | {""}:
+        elif kind != "myth" or person_noun in ENGLISH.words["heroes"] | {""}:
             return NON_PERSON_REASONS[kind]
     return ""
 

@@ -223,10 +223,10 @@ def _fact(page: PageDoc, clause: Clause, relation: RelativePhrase) -> ExtractedF
     )
 
 
-def _qualifier(before: str) -> Qualifier:
-    """What the words right before a name say about the relation, not those about the name before it."""
-    near = regex.split(r"[,;]", before)[-1] if "," in before else before
-    return qualifier_in(near) or qualifier_in(before[-40:])
+def _qualifier(nearby: str) -> Qualifier:
+    """What the words right beside a name say about the relation, not those about the name before it."""
+    nearest = regex.split(r"[,;]", nearby)[-1] if "," in nearby else nearby
+    return qualifier_in(nearest) or qualifier_in(nearby[-40:])
 
 
 def _wedding(page: PageDoc, clause: Clause, relation: RelativePhrase) -> tuple[DateRange | None, TextSpan]:

@@ -196,9 +196,9 @@ def read_apposition(text: str, clause: Clause, subject: ArticlePerson) -> Iterat
         before = text[clause.start : named[-1].start()]
         if ENGLISH.not_opening.search(before) or "," in named[-1][0]:
             continue
-        said = TextSpan(named[-1].start(), kin.end())
+        span = TextSpan(named[-1].start(), kin.end())
         yield RelativePhrase(
-            ENGLISH.owned_fields[kin["kind"]], TextSpan(*named[-1].span()), said, RelationRule.APPOSITION
+            ENGLISH.owned_fields[kin["kind"]], TextSpan(*named[-1].span()), span, RelationRule.APPOSITION
         )
 
 

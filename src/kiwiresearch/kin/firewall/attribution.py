@@ -48,7 +48,7 @@ class PrecedingToken:
     start: int
 
     @property
-    def small(self) -> str:
+    def lowered(self) -> str:
         return self.text.lower()
 
     @property
@@ -103,10 +103,10 @@ def governs(quote: SourceQuote, gap: str, sentence_end: re.Pattern[str] = STRICT
 
 def is_verb(quote: SourceQuote, word: str) -> bool:
     """Whether a word begins a new predicate: a known verb, or a word in -ed."""
-    words, small = quote.table.words, word.lower()
-    if small in words["verbs"]:
+    words, lowered = quote.table.words, word.lower()
+    if lowered in words["verbs"]:
         return True
-    return word[0].islower() and small.endswith("ed") and len(small) > 4 and small not in words["no_verbs"]
+    return word[0].islower() and lowered.endswith("ed") and len(lowered) > 4 and lowered not in words["no_verbs"]
 
 
 def can_name_subject(quote: SourceQuote, run: list[PrecedingToken], *, is_first: bool = False) -> bool:
@@ -138,7 +138,7 @@ def trailing_name(
     """Split the tokens into the name they end with and what is before it."""
     inside = (quote.table.words["particles"] - {"in", "and", "the"}) | {"senior", "junior", *".\"“”'’‘"}
     at = len(tokens)
-    while at and (tokens[at - 1].is_name or tokens[at - 1].text.isdigit() or tokens[at - 1].small in inside):
+    while at and (tokens[at - 1].is_name or tokens[at - 1].text.isdigit() or tokens[at - 1].lowered in inside):
         at -= 1
     while at < len(tokens) and not tokens[at].is_name:
         at += 1
@@ -149,12 +149,12 @@ def leading_name(quote: SourceQuote, tokens: list[PrecedingToken]) -> list[Prece
     """The name the tokens begin with, up to the first sign or lower-case word."""
     particles = quote.table.words["particles"] - {"and"}
     end = 0
-    while end < len(tokens) and (tokens[end].is_name or tokens[end].small in particles or tokens[end].text in '."“”'):
+    while end < len(tokens) and (tokens[end].is_name or tokens[end].lowered in particles or tokens[end].text in '."“”'):
         end += 1
     return tokens[:end]
 
 
-def holder_violation(quote: SourceQuote, offset: int, *, is_verb: bool) -> Code | None:
+def subject_violation(quote: SourceQuote, offset: int, *, is_verb: bool) -> Code | None:
     """Why the statement at an offset is not about the subject; None if it may be.
 
     `is_verb` distinguishes 'X, …, married Y', whose subject may be far before it, from
@@ -163,8 +163,8 @@ def holder_violation(quote: SourceQuote, offset: int, *, is_verb: bool) -> Code 
     tokens = tokens_before(quote, offset)
     words, copulas = quote.table.words, ENGLISH.words["copulas"]
     skipped = words["auxiliaries"] | copulas | (frozenset() if is_verb else words["adjectives"])
-    while tokens and tokens[-1].small in skipped:
-        is_verb |= tokens.pop().small in copulas
+    while tokens and tokens[-1].lowered in skipped:
+        is_verb |= tokens.pop().lowered in copulas
     return _token_violation(quote, tokens, is_verb=is_verb)
 
 
@@ -177,43 +177,43 @@ def _token_violation(quote: SourceQuote, tokens: list[PrecedingToken], *, is_ver
     if not tokens:
         return None
     last, words = tokens[-1], quote.table.words
-    if last.small in words["pronouns"]:
-        return "HF_045" if is_other_sex(quote, last.small) else None
-    if last.small in words["plural"]:
+    if last.lowered in words["pronouns"]:
+        return "HF_045" if is_other_sex(quote, last.lowered) else None
+    if last.lowered in words["plural"]:
         return "HF_043" if is_verb else None
-    if last.small == "widower" and len(tokens) > 1 and tokens[-2].small == "the":
+    if last.lowered == "widower" and len(tokens) > 1 and tokens[-2].lowered == "the":
         return None if quote.sex == "male" else "HF_045"
-    if last.small in quote.table.kin.kinds:
+    if last.lowered in quote.table.kin.kinds:
         is_aside = is_verb and "," in signs and any(token.text == "," for token in tokens)
         return None if is_aside and can_name_subject(quote, leading_name(quote, tokens), is_first=True) else "HF_043"
-    if last.small in ("who", "that", "which"):
+    if last.lowered in ("who", "that", "which"):
         return _token_violation(quote, tokens[:-1], is_verb=False)
-    if last.is_name or last.small in ("senior", "junior") or last.text.isdigit():
+    if last.is_name or last.lowered in ("senior", "junior") or last.text.isdigit():
         return _name_violation(quote, tokens, signs, is_verb=is_verb)
-    return _distant_holder_violation(quote, tokens) if is_verb else None
+    return _distant_subject_violation(quote, tokens) if is_verb else None
 
 
 def _name_violation(quote: SourceQuote, tokens: list[PrecedingToken], signs: str, *, is_verb: bool) -> Code | None:
     run, before = trailing_name(quote, tokens)
     if not run or all(ENGLISH.time_words.fullmatch(token.text) for token in run):
-        return _distant_holder_violation(quote, before) if is_verb else None
+        return _distant_subject_violation(quote, before) if is_verb else None
     if can_name_subject(quote, run, is_first=not before):
         is_full_name = {word for token in run if token.is_name for word in token.bare.split()} == quote.own_names
         return "HF_043" if _is_relative(quote, before) and not is_full_name else None
     # 'In 1612 the Emperor died': an office in place of a name.
-    is_office = bool(before) and before[-1].small == "the" and all(p.small in ENGLISH.words["rulers"] for p in run)
+    is_office = bool(before) and before[-1].lowered == "the" and all(p.lowered in ENGLISH.words["rulers"] for p in run)
     if is_verb and not signs and is_office:
-        return None if _may_rule(quote) else "HF_043"
+        return None if _may_be_ruler(quote) else "HF_043"
     if "(" not in signs and _is_place(quote, before):
-        return _distant_holder_violation(quote, before) if is_verb and signs else None
+        return _distant_subject_violation(quote, before) if is_verb and signs else None
     if is_verb and "," in signs and names_subject(quote, before):
         return None
     opening = leading_name(quote, tokens)
-    is_alias = before and before[-1].small in ("or", "as") and opening[-1:] != [tokens[-1]]
+    is_alias = before and before[-1].lowered in ("or", "as") and opening[-1:] != [tokens[-1]]
     return None if is_alias and can_name_subject(quote, opening, is_first=True) else "HF_043"
 
 
-def _may_rule(quote: SourceQuote) -> bool:
+def _may_be_ruler(quote: SourceQuote) -> bool:
     """Whether the subject has a ruler's name: with a number, a title or a country."""
     names = {word.lower() for name in (quote.subject, *quote.other_names) for word in name.split()}
     return bool(names & (quote.table.words["numerals"] | quote.table.words["titles"] | {"of", "the"}))
@@ -225,31 +225,31 @@ def _is_place(quote: SourceQuote, before: list[PrecedingToken]) -> bool:
         run, before = trailing_name(quote, before[:-1])
         if not run or can_name_subject(quote, run):
             return False
-    while before and before[-1].small in quote.table.words["place_adjectives"]:
+    while before and before[-1].lowered in quote.table.words["place_adjectives"]:
         before = before[:-1]
     if not before:
         return False
-    if before[-1].small == "of":
-        return len(before) > 1 and before[-2].small not in quote.table.kin.kinds
+    if before[-1].lowered == "of":
+        return len(before) > 1 and before[-2].lowered not in quote.table.kin.kinds
     articles = ("the", "a", "an")
-    return before[-1].small in quote.table.words["places"] | ENGLISH.words["copulas"] | {"as", "by", *articles}
+    return before[-1].lowered in quote.table.words["places"] | ENGLISH.words["copulas"] | {"as", "by", *articles}
 
 
-def _distant_holder_violation(quote: SourceQuote, tokens: list[PrecedingToken]) -> Code | None:
+def _distant_subject_violation(quote: SourceQuote, tokens: list[PrecedingToken]) -> Code | None:
     """Judge a verb with no name just before it by the names, pronouns and relatives further back."""
     if names_subject(quote, tokens):
         own_at = max(at for at, token in enumerate(tokens) if _names_subject(quote, token))
-        relatives = (p for p in tokens[own_at + 1 :] if quote.table.kin.kinds.get(p.small, "other") != "other")
+        relatives = (p for p in tokens[own_at + 1 :] if quote.table.kin.kinds.get(p.lowered, "other") != "other")
         return "HF_043" if next(relatives, None) else None
     names = [token for token in tokens[1:] if token.is_name and not ENGLISH.time_words.fullmatch(token.text)]
-    has_kin = any(quote.table.kin.kinds.get(token.small, "other") != "other" for token in tokens)
+    has_kin = any(quote.table.kin.kinds.get(token.lowered, "other") != "other" for token in tokens)
     return "HF_043" if has_kin or (names and any(token.text == "," for token in tokens)) else None
 
 
 def _is_relative(quote: SourceQuote, before: list[PrecedingToken]) -> bool:
     """Whether the words before a name call its bearer a relative: 'his son Edward', 'another son, Edward'."""
     words = [token for token in before[-2:] if token.text != ","]
-    return bool(words) and words[-1].small in quote.table.kin.kinds
+    return bool(words) and words[-1].lowered in quote.table.kin.kinds
 
 
 def names_subject(quote: SourceQuote, tokens: list[PrecedingToken]) -> bool:
@@ -258,8 +258,8 @@ def names_subject(quote: SourceQuote, tokens: list[PrecedingToken]) -> bool:
 
 
 def _names_subject(quote: SourceQuote, token: PrecedingToken) -> bool:
-    if token.small in ("he", "she"):
-        return not is_other_sex(quote, token.small)
+    if token.lowered in ("he", "she"):
+        return not is_other_sex(quote, token.lowered)
     numerals = quote.table.words["numerals"]
     return token.is_name and not token.is_possessive and set(token.bare.split()) <= quote.own_names - numerals
 
@@ -273,20 +273,20 @@ def is_other_sex(quote: SourceQuote, word: str) -> bool:
 def owner_violation(quote: SourceQuote, offset: int) -> Code | None:
     """Why the noun at an offset does not belong to the subject; None for 'his', "Darwin's" and 'had a'."""
     tokens = tokens_before(quote, offset)
-    while tokens and tokens[-1].small in quote.table.words["adjectives"]:
+    while tokens and tokens[-1].lowered in quote.table.words["adjectives"]:
         tokens.pop()
     if not tokens:
         return None
     last = tokens[-1]
-    if last.small in quote.table.words["pronouns"]:
-        return "HF_045" if is_other_sex(quote, last.small) else None
+    if last.lowered in quote.table.words["pronouns"]:
+        return "HF_045" if is_other_sex(quote, last.lowered) else None
     if last.is_possessive and last.bare == "couple":
         return None
     if last.is_possessive:
         # "Darwin's", but not "his wife Darwin's".
-        is_relatives = len(tokens) > 1 and tokens[-2].small in quote.table.kin.kinds
+        is_relatives = len(tokens) > 1 and tokens[-2].lowered in quote.table.kin.kinds
         return None if set(last.bare.split()) <= quote.own_names and not is_relatives else "HF_043"
-    return "HF_043" if last.small == "whose" else None
+    return "HF_043" if last.lowered == "whose" else None
 
 
 MAX_SENTENCE = 400

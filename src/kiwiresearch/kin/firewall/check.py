@@ -20,6 +20,9 @@ from kiwiresearch.kin.tree import DATE_FIELDS, PLACE_FIELDS, RELATION_FIELDS, SE
 MAX_QUOTE = 2_500
 MIN_CONFIDENCE = 0.6
 """A value below this confidence is a guess and waits for more evidence."""
+QUOTE_CHECKS = (1, 2)
+"""The checks of `quote_violations`: without a quote the others mean nothing."""
+UNLABELLED_INFERENCE: Code = "HF_027"
 ADDRESS = re.compile(r"\b(?:https?|zim|ftp|file)://[^\s<>\"')\]]+", re.IGNORECASE)
 
 
@@ -43,11 +46,15 @@ def check(
         *_confidence_violations(extracted),
         *_address_violations(extracted, text, urls),
     ]
-    if not any(violation.check_number in (1, 2) for violation in found):
+    if not any(violation.check_number in QUOTE_CHECKS for violation in found):
         snippet = extracted.snippet
         quote = SourceQuote(text, snippet.start, snippet.end, subject, sex, other_names)
         # What a source only supposes is fine as a guess, so a hedge counts only against a sure value.
-        codes = [code for code in _content_violations(extracted, quote) if code != "HF_027" or _is_sure(extracted)]
+        codes = [
+            code
+            for code in _content_violations(extracted, quote)
+            if code != UNLABELLED_INFERENCE or _is_sure(extracted)
+        ]
         found += [Violation(code, f"{extracted.field} {extracted.value}") for code in codes]
     return tuple(sorted(dict.fromkeys(found), key=lambda violation: violation.code))
 

@@ -14,11 +14,11 @@ from kiwiresearch.kin.firewall.attribution import (
     can_name_subject,
     cues_on_line,
     governs,
-    holder_violation,
     is_verb,
     leading_name,
     owner_violation,
     statement_violation,
+    subject_violation,
     tokens_before,
     trailing_name,
 )
@@ -192,7 +192,7 @@ def event_statement_violation(quote: SourceQuote, start: int, end: int) -> Code 
 
 def _wrong_holder(quote: SourceQuote, cue: FamilyCue) -> Code | None:
     if cue.word not in quote.table.words["nouns"]:
-        return None if cue.kind == "marriage" else holder_violation(quote, cue.start, is_verb=True)
+        return None if cue.kind == "marriage" else subject_violation(quote, cue.start, is_verb=True)
     after = TOKEN.findall(quote.words[cue.end : cue.end + 40])[:2]
     if after[:1] == ["to"]:
         return "HF_043"
@@ -301,7 +301,7 @@ def _follows_name(quote: SourceQuote, opened: int, after: str) -> bool:
     ):
         return True
     tokens = [PrecedingToken(match[0], match.start()) for match in TOKEN.finditer(after)]
-    named = [at for at, part in enumerate(tokens) if part.small in quote.table.words["naming"]]
+    named = [at for at, part in enumerate(tokens) if part.lowered in quote.table.words["naming"]]
     return bool(named) and any(set(part.bare.split()) & quote.own_names for part in tokens[named[0] :])
 
 

@@ -157,16 +157,20 @@ def label_at(text: str, offset: int, table: CueTable) -> RowLabel:
     """The label of the row at an offset: before a tab, on a line above, or a sentence that introduces a list."""
     line_start = text.rfind("\n", 0, offset) + 1
     is_table = False
+    columns = 0
     for index, line in enumerate(_lines_up(text, offset)):
         if index == MAX_LINES:
             break
         label, tab, _ = line.partition("\t")
         if index == 0:
             # A name in the first cell is not a label: it begins a row of a table.
-            is_table = line.count("\t") > 1 or (bool(tab) and offset - line_start < len(label))
+            columns = line.count("\t")
+            is_table = columns > 1 or (bool(tab) and offset - line_start < len(label))
         if tab and not is_table and (kinds := table.label_kinds(label)):
             return RowLabel(kinds, is_above=False)
-        if index == 1 and tab and (kinds := table.label_kinds(line.rpartition("\t")[2])):
+        # The last column of a table says nothing of the first cell of the next row.
+        is_row_above = line.count("\t") == columns > 1
+        if index == 1 and tab and not is_row_above and (kinds := table.label_kinds(line.rpartition("\t")[2])):
             return RowLabel(kinds, is_above=True)
         if index and not tab and (kinds := _kinds_above(line, table)):
             return RowLabel(kinds, is_above=True)

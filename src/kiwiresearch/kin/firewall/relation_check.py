@@ -11,10 +11,10 @@ from kiwiresearch.kin.firewall.attribution import (
     PrecedingToken,
     cues_on_line,
     governs,
-    holder_violation,
     is_other_sex,
     owner_violation,
     statement_violation,
+    subject_violation,
     tokens_before,
 )
 from kiwiresearch.kin.firewall.quote import SourceQuote, quote_words
@@ -42,7 +42,7 @@ def marriage_cue(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
         if found and is_of_subject(quote, found, before):
             return FamilyCue("spouse", found.start(), found.end(), word).moved(0 if is_before else end)
     met, they = ENGLISH.check_met.search(before), ENGLISH.they_wed.search(after)
-    if met and they and holder_violation(quote, met.start(), is_verb=True) is None:
+    if met and they and subject_violation(quote, met.start(), is_verb=True) is None:
         return FamilyCue("spouse", they.start(), they.end(), "married").moved(end)
     return None
 
@@ -59,7 +59,7 @@ def _is_marriage_of_subject(quote: SourceQuote, was_to: Match, _: str) -> bool:
         return _is_own(quote, re.sub(r"['’]s?$", "", whose))
     if whose and is_other_sex(quote, whose.lower()):
         return False
-    return holder_violation(quote, was_to.start(), is_verb=True) is None
+    return subject_violation(quote, was_to.start(), is_verb=True) is None
 
 
 def _is_own(quote: SourceQuote, written: str) -> bool:
@@ -112,7 +112,9 @@ def grandparent_violation(
             codes.append("HF_042")
             continue
         found = FamilyCue("other", cue.start("kin"), cue.end("kin"), cue["kin"].lower())
-        held = holder_violation(quote, found.start, is_verb=False) if cue["of"] else owner_violation(quote, cue.start())
+        held = (
+            subject_violation(quote, found.start, is_verb=False) if cue["of"] else owner_violation(quote, cue.start())
+        )
         code = held or statement_violation(quote, found, start, end, asserts=bool(cue["of"]))
         if code is None:
             return None
@@ -292,23 +294,25 @@ def _wrong_holder(quote: SourceQuote, cue: FamilyCue) -> Code | None:
     if _is_tie(quote, cue):
         children = ENGLISH.children_before.search(quote.words[: cue.start])
         if cue.kind == "parent" and children:
-            return holder_violation(quote, children.start(), is_verb=False)
-        return holder_violation(quote, cue.start, is_verb=True)
+            return subject_violation(quote, children.start(), is_verb=False)
+        return subject_violation(quote, cue.start, is_verb=True)
     if not _is_inverted(quote, cue):
         return owner_violation(quote, cue.start)
     tokens = tokens_before(quote, cue.start)
-    while tokens and tokens[-1].small in quote.table.words["adjectives"]:
+    while tokens and tokens[-1].lowered in quote.table.words["adjectives"]:
         tokens.pop()
-    if tokens and (tokens[-1].small in quote.table.ties.kinds or _is_object(quote, tokens)):
+    if tokens and (tokens[-1].lowered in quote.table.ties.kinds or _is_object(quote, tokens)):
         return "HF_043"
-    return holder_violation(quote, cue.start, is_verb=False)
+    return subject_violation(quote, cue.start, is_verb=False)
 
 
 def _is_object(quote: SourceQuote, tokens: list[PrecedingToken]) -> bool:
     """Whether the noun after these tokens is an object: 'he killed the son of Y', not 'he was called the son of Y'."""
     last = tokens[-1]
-    is_verb = last.text[0].islower() and last.small.endswith("ed") and last.small not in quote.table.words["no_verbs"]
-    return is_verb and not any(token.small in ENGLISH.words["copulas"] for token in tokens[-4:-1])
+    is_verb = (
+        last.text[0].islower() and last.lowered.endswith("ed") and last.lowered not in quote.table.words["no_verbs"]
+    )
+    return is_verb and not any(token.lowered in ENGLISH.words["copulas"] for token in tokens[-4:-1])
 
 
 def _cue_after(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:

@@ -1,4 +1,4 @@
-"""Whether two quotes of one source show together who the other parent of a child is: whose child it is, and whose
+"""Whether two quotes of the same source show together who the other parent of a child is: whose child it is, and whose
 husband or wife that parent was.
 """
 

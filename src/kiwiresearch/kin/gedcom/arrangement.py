@@ -89,7 +89,7 @@ def build_couples(tree: Tree, families: Mapping[tuple[PersonId, PersonId], str] 
     for tie in ties:
         if tie.kind == "parent_of":
             parents[tie.second].append(tie)
-    for child in sorted(parents, key=lambda parent: _by_birth(tree, parent)):
+    for child in sorted(parents, key=lambda child: _by_birth(tree, child)):
         for group in _groups(tree, parents[child], found):
             known = [tie.first for tie in group]
             family = families.get((known[0], child), "") if len(known) == 1 else ""
@@ -173,18 +173,18 @@ def with_stable_ids(tree: ShownTree) -> StableTree:
         key=lambda source: (source.name, source.title, source.url, source.content_hash, source.id),
     )
     persons = {person.id: f"P{at:08}" for at, person in enumerate(people)}
-    named = {source.id: f"S{at:08}" for at, source in enumerate(sources)}
-    facts = (_fact(fact, persons, named) for fact in tree.facts if fact.person in persons)
-    ties = (_tie(tie, persons, named) for tie in tree.relationships)
+    source_ids = {source.id: f"S{at:08}" for at, source in enumerate(sources)}
+    facts = (_fact(fact, persons, source_ids) for fact in tree.facts if fact.person in persons)
+    ties = (_tie(tie, persons, source_ids) for tie in tree.relationships)
     stable = replace(
         tree,
         persons={persons[person.id]: replace(person, id=persons[person.id]) for person in people},
         relationships=tuple(sorted(ties, key=lambda tie: tie.id)),
         facts=tuple(sorted(facts, key=lambda fact: fact.id)),
-        sources={named[source.id]: replace(source, id=named[source.id]) for source in sources},
+        sources={source_ids[source.id]: replace(source, id=source_ids[source.id]) for source in sources},
         withheld=tuple(persons[item] for item in tree.withheld),
     )
-    return StableTree(stable, persons, named)
+    return StableTree(stable, persons, source_ids)
 
 
 def _person_key(person: Person) -> tuple[str, str, str, str, str]:
@@ -199,15 +199,15 @@ def _day(when: DateRange | None) -> str:
 def _fact(fact: Fact, persons: Mapping[PersonId, PersonId], sources: Mapping[SourceId, SourceId]) -> Fact:
     person = persons[fact.person]
     evidence = _evidence(fact.evidence, sources)
-    number = f"{person} {fact.field} {fact.value}"
-    return replace(fact, id=number, person=person, confidence=_confidence(evidence), evidence=evidence)
+    stable_id = f"{person} {fact.field} {fact.value}"
+    return replace(fact, id=stable_id, person=person, confidence=_confidence(evidence), evidence=evidence)
 
 
 def _tie(tie: Relationship, persons: Mapping[PersonId, PersonId], sources: Mapping[SourceId, SourceId]) -> Relationship:
     first, second = persons.get(tie.first, tie.first), persons.get(tie.second, tie.second)
     evidence = _evidence(tie.evidence, sources)
-    number = f"{tie.kind} {first} {second} {tie.qualifier} {_day(tie.start)} {_day(tie.end)} {tie.status}"
-    return replace(tie, id=number, first=first, second=second, confidence=_confidence(evidence), evidence=evidence)
+    stable_id = f"{tie.kind} {first} {second} {tie.qualifier} {_day(tie.start)} {_day(tie.end)} {tie.status}"
+    return replace(tie, id=stable_id, first=first, second=second, confidence=_confidence(evidence), evidence=evidence)
 
 
 def _evidence(evidence: tuple[Evidence, ...], sources: Mapping[SourceId, SourceId]) -> tuple[Evidence, ...]:

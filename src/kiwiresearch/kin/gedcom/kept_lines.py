@@ -90,9 +90,9 @@ ALIKE: Mapping[str, str] = {"CHR": "BAPM", "ANUL": "DIV", "ALIA": "NAME", "EXID"
 """Tags that the writer replaces by another one, which is what the record says as well."""
 WITHOUT_VALUE = frozenset({"BIRT", "BAPM", "CHR", "DEAT", "BURI", "MARR", "DIV", "ANUL", "EVEN"})
 """Events whose own value says no more than that they happened."""
-EVENT_SIGNS = ("DATE", "PLAC", "TYPE")
+DISTINGUISHING_EVENT_TAGS = ("DATE", "PLAC", "TYPE")
 """The lines of an event that distinguish it from another one of its kind."""
-CITATION_SIGNS = ("PAGE",)
+DISTINGUISHING_CITATION_TAGS = ("PAGE",)
 SEXES = ("M", "F")
 
 
@@ -122,8 +122,10 @@ def _plain_date(written: str) -> tuple[str, str]:
     return (when.edtf(), f"{when.earliest} {when.latest}") if when else (value.upper().strip("()"),) * 2
 
 
-def _signs(node: Node) -> tuple[str, ...]:
-    return EVENT_SIGNS if node.tag in EVENT_TAGS else CITATION_SIGNS if node.tag == "SOUR" else ()
+def _distinguishing_tags(node: Node) -> tuple[str, ...]:
+    if node.tag in EVENT_TAGS:
+        return DISTINGUISHING_EVENT_TAGS
+    return DISTINGUISHING_CITATION_TAGS if node.tag == "SOUR" else ()
 
 
 def _likeness(one: Node, other: Node) -> int:
@@ -133,7 +135,7 @@ def _likeness(one: Node, other: Node) -> int:
     if _plain(one) != _plain(other) and not (one.tag in WITHOUT_VALUE and other.tag in WITHOUT_VALUE):
         return 0
     points = 2 if one.tag == other.tag else 1
-    for tag in _signs(one):
+    for tag in _distinguishing_tags(one):
         own, others = one.first(tag), other.first(tag)
         if own and others and _plain(own) == _plain(others):
             points += 4
@@ -181,7 +183,7 @@ def remainder(lines: Iterable[Node], written: Iterable[Node]) -> list[Node]:
 def _signature(line: Node) -> list[Node]:
     """The lines below a known one that tell it from others of its kind."""
     data = line.first("DATA") if line.tag == "SOUR" else None
-    found = [below for below in line.below if below.tag in _signs(line)]
+    found = [below for below in line.below if below.tag in _distinguishing_tags(line)]
     return [replace(below, below=[], is_known=True) for below in (*found, *(data.all("TEXT") if data else ()))]
 
 

@@ -72,7 +72,7 @@ class _Filter:
     def _mentions_withheld(self, text: str) -> bool:
         if text not in self._mention_cache:
             has_contact = any(contact.kind in ("e-mail", "handle", "phone") for contact in contacts_in(text))
-            self._mention_cache[text] = has_contact or self._withheld.traces.occur_in(text)
+            self._mention_cache[text] = has_contact or self._withheld.traces.has_any(text)
         return self._mention_cache[text]
 
 

@@ -68,7 +68,7 @@ class KeptReader:
             key = couple_key(family.people, family.id)
             node = written.families.get(key)
             if node is not None:
-                # Several records of one couple are written as one.
+                # Several records of the same couple are written as one.
                 self._same_couple[xref] = first.setdefault(key, family.reference)
                 by_xref[node.xref] = first[key]
                 self._written[first[key]] = node

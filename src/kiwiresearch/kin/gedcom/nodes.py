@@ -122,12 +122,12 @@ def _pieces(lead: str, value: str, below: int, version: Version) -> Iterator[str
         lead = f"{below} CONC"
 
 
-def _cut(text: str, most: int) -> int:
+def _cut(text: str, max_chars: int) -> int:
     """Where to cut: not next to a space, which readers would lose, and not inside an escape."""
-    if len(text) <= most:
+    if len(text) <= max_chars:
         return len(text)
-    for cut in range(most, most // 2, -1):
+    for cut in range(max_chars, max_chars // 2, -1):
         if not (text[cut - 1].isspace() or text[cut].isspace() or "@" in text[cut - 1 : cut + 1]):
             return cut
-    signs = most - len(text[:most].rstrip("@"))
-    return most - signs % 2
+    signs = max_chars - len(text[:max_chars].rstrip("@"))
+    return max_chars - signs % 2

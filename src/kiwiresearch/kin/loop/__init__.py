@@ -1,4 +1,4 @@
-"""The loop of family research: fetch, read, verify, store, resolve, decide, and follow what was found."""
+"""The loop of family research: fetch, read, verify, store, resolve, evaluate, and follow what was found."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from kiwiresearch.lazy import lazy_exports
 if TYPE_CHECKING:
     from kiwiresearch.kin.loop.case_model import CaseModel
     from kiwiresearch.kin.loop.evaluation import (
-        Decisions,
+        EvaluationResult,
         evaluate,
         merge_reasons,
-        separated_ids,
+        pairs_kept_separate,
         survivor_first,
+        undecided_pairs,
         update_living_status,
     )
     from kiwiresearch.kin.loop.item_processor import ResearchStep

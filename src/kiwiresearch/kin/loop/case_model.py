@@ -195,7 +195,7 @@ class CaseModel:
 
     @property
     def problem(self) -> ModelUnreachable | None:
-        """Why the model could not be reached; empty if it could."""
+        """Why the model could not be reached; None if it could."""
         return self._model.problem if self._model else None
 
     def model(self) -> Model | None:

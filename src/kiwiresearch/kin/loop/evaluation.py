@@ -1,4 +1,4 @@
-"""Decisions about a case: merges, implausible facts, conflicts, and who may be living."""
+"""The evaluation of a case: merges, implausible facts, conflicts, and who may be living."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from kiwiresearch.messages import MessageRecord, message_record
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions:
-    """What an evaluation concluded, for the log."""
+class EvaluationResult:
+    """What an evaluation of a case concluded, for the log."""
 
     merged: tuple[str, ...] = ()
     proposals: tuple[MergeProposal, ...] = ()
@@ -27,8 +27,10 @@ class Decisions:
     """Why a model did not help."""
 
 
-def evaluate(store: CaseStore, year: int, *, years_after_death: int = 0, model: Model | None = None) -> Decisions:
-    """Resolve, dispute the implausible, rank conflicts and set who may be living; each step sees the previous one.
+def evaluate(
+    store: CaseStore, year: int, *, years_after_death: int = 0, model: Model | None = None
+) -> EvaluationResult:
+    """Resolve people, mark implausible facts as disputed, rank conflicts and update who may be living, in this order.
 
     A model is asked between the transactions, so the case is not locked while it answers.
     """
@@ -47,7 +49,7 @@ def evaluate(store: CaseStore, year: int, *, years_after_death: int = 0, model: 
         _store_conflicts(store, conflicts)
         _prefer_recommended(store, tree, conflicts)
         _set_living(store, store.tree(), year, years_after_death)
-    return Decisions(merged, proposals, conflicts, notes)
+    return EvaluationResult(merged, proposals, conflicts, notes)
 
 
 def resolve(
@@ -55,7 +57,7 @@ def resolve(
 ) -> tuple[tuple[str, ...], tuple[MergeProposal, ...], tuple[str, ...]]:
     """Merge what is certain; return the merges, the proposals left for the user, and why a model did not help."""
     tree = store.tree()
-    proposals = propose(tree, separated=sorted(separated_ids(store)))
+    proposals = propose(tree, separated=sorted(pairs_kept_separate(store)))
     notes: tuple[str, ...] = ()
     if model is not None:
         reviewed = review_by_model(proposals, tree, model)
@@ -65,8 +67,19 @@ def resolve(
     return merged, left, notes
 
 
-def separated_ids(store: CaseStore) -> frozenset[Pair]:
-    """The pairs that were split, by their current ids: either person may have been merged since."""
+def undecided_pairs(store: CaseStore) -> tuple[Pair, ...]:
+    """The possible duplicates that the resolver leaves to the user, the most likely first."""
+    kept_separate = pairs_kept_separate(store)
+    found: dict[Pair, float] = {}
+    for row in store.state("proposals") or ():
+        pair = ordered_pair(*(store.canonical(item) for item in row["candidate_pair"]))
+        if pair[0] != pair[1] and row["recommended_action"] != "separate" and pair not in kept_separate:
+            found.setdefault(pair, row["similarity_score"])
+    return tuple(sorted(found, key=lambda pair: (-found[pair], pair)))
+
+
+def pairs_kept_separate(store: CaseStore) -> frozenset[Pair]:
+    """The pairs kept separate, by their current ids: either person may have been merged since."""
     pairs = (
         (store.canonical(separation.first), store.canonical(separation.second))
         for separation in store.merges.separated()
@@ -74,8 +87,8 @@ def separated_ids(store: CaseStore) -> frozenset[Pair]:
     return frozenset(ordered_pair(*pair) for pair in pairs)
 
 
-def unconfirmed_pairs(store: CaseStore) -> Callable[[PersonId, PersonId], bool]:
-    """Whether an import brought one of two people to the other, so that only the owner may merge them."""
+def unconfirmed_pair_check(store: CaseStore) -> Callable[[PersonId, PersonId], bool]:
+    """A test for pairs that were first brought together by an import: only the owner may merge them."""
     groups = [
         (frozenset(map(store.canonical, entry["people"])), frozenset(map(store.canonical, entry["before"])))
         for entry in store.state(IMPORTS) or ()
@@ -100,7 +113,7 @@ def survivor_first(store: CaseStore, one: PersonId, other: PersonId) -> Pair:
 
 
 def entered_people(tree: Tree) -> frozenset[PersonId]:
-    """The people whom somebody entered by hand: who enters two people means two, so only people merge them."""
+    """The people whom somebody entered by hand: anyone who enters two people means two, so only people merge them."""
     return frozenset(fact.person for fact in tree.facts if fact.field == "name" and fact.is_entered)
 
 
@@ -109,14 +122,14 @@ def _merge(
 ) -> tuple[tuple[str, ...], tuple[MergeProposal, ...]]:
     merged: list[str] = []
     left = []
-    is_unconfirmed = unconfirmed_pairs(store)
+    is_unconfirmed = unconfirmed_pair_check(store)
     for proposal in proposals:
         if not all(map(store.is_in_case, proposal.candidate_pair)):  # somebody removed one of them since
             continue
         one, other = (store.canonical(person) for person in proposal.candidate_pair)
         is_sure = proposal.recommended_action == "merge" and not proposal.vetoes and one != other
         is_sure = is_sure and not entered & {one, other, *proposal.candidate_pair}
-        if not is_sure or ordered_pair(one, other) in separated_ids(store) or is_unconfirmed(one, other):
+        if not is_sure or ordered_pair(one, other) in pairs_kept_separate(store) or is_unconfirmed(one, other):
             left.append(proposal)
             continue
         merged.append(
@@ -142,7 +155,7 @@ def merge_reasons(why: str, why_not: str) -> dict[str, MessageRecord | None]:
 
 
 def _dispute_implausible(store: CaseStore, tree: Tree) -> None:
-    """Dispute the facts and relationships that cannot be right; they stay in the case."""
+    """Mark implausible facts and relationships as disputed; they stay in the case."""
     stated: list[Fact | Relationship] = [*tree.facts, *tree.relationships]
     # What a person says is not disputed by a rule.
     known = {item.id: item.status for item in stated if not (item.decision or item.is_entered)}
@@ -185,7 +198,7 @@ def _still_open(tree: Tree, found: Sequence[Conflict]) -> tuple[Conflict, ...]:
 
 
 def _prefer_recommended(store: CaseStore, tree: Tree, found: Sequence[Conflict]) -> None:
-    """Make people show the values that have the best evidence."""
+    """Mark the best-supported value of each conflict as preferred."""
     shown = {fact.id: fact.preferred for fact in tree.facts}
     for conflict in found:
         at = conflict.recommended_index
@@ -195,7 +208,7 @@ def _prefer_recommended(store: CaseStore, tree: Tree, found: Sequence[Conflict])
 
 
 def update_living_status(store: CaseStore, year: int, years_after_death: int) -> None:
-    """Set for everybody whether they may be alive, by current knowledge."""
+    """Update who may be alive from what is known now."""
     with store.step("privacy"):
         _set_living(store, store.tree(), year, years_after_death)
 

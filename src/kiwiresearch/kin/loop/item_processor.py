@@ -223,11 +223,11 @@ class ItemProcessor:
         person = target.person
         years = [exact_year(person.birth), exact_year(person.death)] if person else []
         for answer in result.answers:
-            form = query_key(target.name, answer.source, [year for year in years if year is not None])
+            key = query_key(target.name, answer.source, [year for year in years if year is not None])
             self._store.note_query(
                 query,
-                form.words,
-                form.hash,
+                key.words,
+                key.hash,
                 answer.log_label,
                 int(answer.outcome in ("found", "known")),
                 new if answer.outcome == "found" else 0,
@@ -236,14 +236,14 @@ class ItemProcessor:
 
     def _is_about(self, record: CheckedRecord, context: Mapping[str, Any]) -> bool:
         relative = str(context.get("of", ""))
-        home = self._store.person(relative).external.get("record", "") if relative else ""
+        own_page = self._store.person(relative).external.get("record", "") if relative else ""
         page = record.fetched.page
 
         def leads_back(fact: ExtractedFact) -> bool:
             return (
-                bool(home and fact.target)
+                bool(own_page and fact.target)
                 and page is not None
-                and self._find_address(page.ref.book, fact.target) == home
+                and self._find_address(page.ref.book, fact.target) == own_page
             )
 
         return is_about(record, context, leads_back)

@@ -13,6 +13,7 @@ from kiwiresearch.kin.names import parse_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.sources import FetchedRecord
 from kiwiresearch.kin.tree import Sex, Status
+from kiwiresearch.page import PageTable
 from kiwiresearch.text.dates import DateRange
 
 NAMED, INFERRED = 0.8, 0.6
@@ -66,6 +67,8 @@ def _proofs(
             person for person in wed if any(is_short_form(name, mention.name, "spouse") for mention in person.mentions)
         ]
         candidates, words = (meant if len(meant) == 1 else []), named[1]
+    elif ENGLISH.by_parent.fullmatch(child.checked.fact.locator):
+        return  # 'By unknown mother', 'By Ruth or Eve'
     else:
         candidates, words = _by_marriage(record, child.checked.fact, wed, born), None
     for parent in candidates:
@@ -91,12 +94,20 @@ def _naming(fetched: FetchedRecord, child: ExtractedFact) -> tuple[str, Snippet]
 def _lead_in(fetched: FetchedRecord, at: int) -> tuple[str, int]:
     """The sentence that introduces the list that an item is in, and where it begins."""
     page = fetched.page
-    blocks = [block for block in page.blocks if block.start <= at] if page else []
+    if page is None:
+        return "", 0
+    rows = (row for table in page.tables for row in table.rows[:1] if row and row[0].start <= at <= _end(table))
+    top = max((row[0].start for row in rows), default=at + 1)
+    blocks = [block for block in page.blocks if block.start < top]
     over = next((block for block in reversed(blocks) if block.kind != "item"), None)
-    if page is None or over is None or over.kind != "paragraph" or over is blocks[-1]:
+    if over is None or over.kind != "paragraph" or (over is blocks[-1] and top > at):
         return "", 0
     start = max((first for first in page.sentences if first < over.end), default=over.start)
     return fetched.text[start : over.end], start
+
+
+def _end(table: PageTable) -> int:
+    return max((cell.end for row in table.rows for cell in row), default=0)
 
 
 def _by_marriage(
@@ -110,9 +121,19 @@ def _by_marriage(
     if len(known) > 1:
         fitting = [person for person in known if is_of_marriage(born, _marriage(person))]
         return fitting if is_dated and len(fitting) == 1 else []
-    others = [ENGLISH.several_marriages] if is_dated else [ENGLISH.other_unions]
-    others += [ENGLISH.mistresses] if record.reading.sex != "female" and not is_dated else []
-    return [] if any(words.search(record.fetched.text) for words in others) else known
+    others = ENGLISH.several_marriages if is_dated else ENGLISH.other_unions
+    has_mistress = record.reading.sex != "female" and not is_dated and _tells_of_mistresses(record.fetched, child)
+    return [] if has_mistress or others.search(record.fetched.text) else known
+
+
+def _tells_of_mistresses(fetched: FetchedRecord, child: ExtractedFact) -> bool:
+    """Whether a child may be a mistress's: a section that lists the children would say so, other places would not."""
+    page = fetched.page
+    sections = [section for section in page.sections if section.start <= child.snippet.start] if page else []
+    section = sections[-1] if sections else None
+    listed = section is not None and ENGLISH.sections["children"].fullmatch(section.heading)
+    start, end = (section.heading_start, section.end) if section and listed else (0, len(fetched.text))
+    return bool(ENGLISH.mistresses.search(fetched.text, start, end))
 
 
 def _told_just_before(child: ExtractedFact, wed: Sequence[MentionedPerson]) -> list[MentionedPerson]:

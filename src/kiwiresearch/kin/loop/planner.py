@@ -66,7 +66,7 @@ class PastSearch:
 
 @dataclass(frozen=True, slots=True)
 class PendingMerge:
-    """Two records that may be one person."""
+    """Two records that may be the same person."""
 
     id: str
     score: float
@@ -101,7 +101,7 @@ class PlannedAction:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """Another query around a person."""
+    """Another query about a person."""
 
     person: str
     query: str
@@ -166,8 +166,8 @@ def plan_by_rules(given: PlannerInput) -> Plan:
     clues = sorted(given.pending_clues, key=lambda clue: (-clue.priority, clue.id))
     expansions = [Expansion(clue.person, query) for clue in clues for query in clue.suggested_queries]
     queries, revisits = len(given.pending_queries), len(given.revisits)
-    left = f"Waiting: {queries} searches, {len(given.pending_clues)} clues, {revisits} repeat searches."
-    return Plan(left, tuple(actions), tuple(expansions[:MAX_EXPANSIONS]), given.revisits)
+    reasoning = f"Waiting: {queries} searches, {len(given.pending_clues)} clues, {revisits} repeat searches."
+    return Plan(reasoning, tuple(actions), tuple(expansions[:MAX_EXPANSIONS]), given.revisits)
 
 
 def _clamp(value: float) -> float:
@@ -177,7 +177,7 @@ def _clamp(value: float) -> float:
 RECENT_DISCOVERIES = 10
 MAX_CONSIDERED = 50
 MAX_BOOST = 0.1
-"""How much priority an item gains at most if a model picks it."""
+"""The most priority an item can gain if a model picks it."""
 MAX_SUGGESTED = 3
 
 

@@ -135,6 +135,10 @@ class CaseProgress:
             recent=(*self.recent, new)[-RECENT_QUERIES:],
         )
 
+    def after_pause(self, waiting: int) -> CaseProgress:
+        """Continue a case that ended because searches found nothing: those still waiting are all made."""
+        return replace(self, since_discovery=-waiting, recent=())
+
     def after_import(self) -> CaseProgress:
         """Reset after an import of new people: earlier searches without results do not apply to them."""
         return replace(self, since_discovery=0, recent=())

@@ -195,10 +195,10 @@ def frontier_item(relative: Relative, origin: QueryOrigin, position: TreePositio
     )
 
 
-def _context(name: str, field: str, origin: QueryOrigin, place: TreePosition) -> Mapping[str, str | int]:
+def _context(name: str, field: str, origin: QueryOrigin, position: TreePosition) -> Mapping[str, str | int]:
     """What an item remembers of its origin."""
     of = {"of": origin.person, "of_name": origin.name}
-    return {"name": name, "field": field, **of, "generation": place.generation, "aside": place.collaterals}
+    return {"name": name, "field": field, **of, "generation": position.generation, "aside": position.collaterals}
 
 
 def is_full_name(name: str) -> bool:

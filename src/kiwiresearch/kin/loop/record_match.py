@@ -40,7 +40,7 @@ def is_about(record: CheckedRecord, context: Mapping[str, Any], leads_back: Call
 
 
 def is_same_full_name(one: PersonName, other: PersonName) -> bool:
-    """Whether two full names can be one person's: the longer contains the shorter, which is not just a first name."""
+    """Whether two full names can be the same person's: the longer has the shorter, not just a first name."""
     if not one.given or not other.given or names_conflict(one, other):
         return False
     mine, theirs = core_words(one), core_words(other)
@@ -52,7 +52,7 @@ def is_same_full_name(one: PersonName, other: PersonName) -> bool:
 
 
 def cannot_share_person(one: str, other: str) -> bool:
-    """Whether two names are surely not one person's: number, 'Jr.', sex or 'Duke of …' differ."""
+    """Whether two names are surely not the same person's: number, 'Jr.', sex or 'Duke of …' differ."""
     first, second = parse_name(one), parse_name(other)
     sexes = {sex_of_name(one), sex_of_name(other)} - {""}
     return len(sexes) > 1 or names_conflict(first, second) or _have_different_territories(first, second)
@@ -87,7 +87,7 @@ def has_same_name_and_dates(record: CheckedRecord, person: Person) -> bool:
 
 
 def _is_same_day(one: DateRange | None, other: DateRange | None) -> bool:
-    """Whether both are one day. `resolve.is_same_day` also allows two calendars: what it finds is reviewed."""
+    """Whether both are the same day. `resolve.is_same_day` also allows two calendars: what it finds is reviewed."""
     if one is None or other is None:
         return False
     return one.earliest == one.latest == other.earliest == other.latest
@@ -100,7 +100,7 @@ def _is_same_first_name(one: PersonName, other: PersonName) -> bool:
 
 
 PARENT_SPELLING, WIFE_SPELLING = 0.92, 0.96
-"""From this similarity two first names are spellings of one: for a parent, and for a wife without another name."""
+"""From this similarity two first names are spellings of the same name: for a parent, or a wife with no other name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class NamedRelative:
 
 @dataclass(frozen=True, slots=True)
 class MentionedPerson:
-    """All mentions of one relative, the fullest first."""
+    """All mentions of a relative, the fullest first."""
 
     mentions: tuple[NamedRelative, ...]
 
@@ -139,6 +139,11 @@ class MentionedPerson:
     @property
     def field(self) -> FieldName:
         return self.mentions[0].checked.fact.field
+
+    @property
+    def start(self) -> int:
+        """Where the record first mentions them."""
+        return min(mention.checked.fact.snippet.start for mention in self.mentions)
 
     @property
     def fields(self) -> tuple[FieldName, ...]:
@@ -186,7 +191,10 @@ def _is_mention_of(mention: NamedRelative, person: MentionedPerson) -> bool:
         return mention.address == person.address
     if any(_dates_exclude(mention, other) or _are_listed_together(mention, other) for other in person.mentions):
         return False
-    return any(is_short_form(mention.name, other.name, mention.kind) for other in person.mentions)
+    return any(
+        fold(mention.name.written) == fold(other.name.written) or is_short_form(mention.name, other.name, mention.kind)
+        for other in person.mentions
+    )
 
 
 def _dates_exclude(one: NamedRelative, other: NamedRelative) -> bool:
@@ -204,7 +212,7 @@ def _dates_exclude(one: NamedRelative, other: NamedRelative) -> bool:
 
 
 def _are_listed_together(one: NamedRelative, other: NamedRelative) -> bool:
-    """Whether both are in one row of an infobox under different names: a list names nobody twice."""
+    """Whether both are in the same row of an infobox under different names: a list names nobody twice."""
     fact, second = one.checked.fact, other.checked.fact
     is_same_row = fact.method == second.method == "infobox" and fact.locator == second.locator
     return is_same_row and fact.snippet.start == second.snippet.start and fold(fact.value) != fold(second.value)
@@ -225,7 +233,7 @@ def is_short_form(one: PersonName, other: PersonName, kind: str) -> bool:
     if (mine <= theirs or theirs <= mine) and len(bynames) < 2 and not _is_byname_against_surname(one, other):
         return True
     if fold(one.given[0]) == fold(other.given[0]):
-        # Nobody has two fathers of one name; a wife's surname changes.
+        # Nobody has two fathers of the same name; a wife's surname changes.
         return kind in PARENT_FIELDS or (kind == "spouse" and len(mine & theirs) > 1)
     if len({sex_of_name(one.written), sex_of_name(other.written)} - {""}) > 1:
         return False  # Francis and Frances are a couple

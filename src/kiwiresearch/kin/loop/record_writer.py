@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from kiwiresearch.kin.loop.other_parents import other_parents
@@ -87,8 +88,9 @@ def store_record(store: CaseStore, record: CheckedRecord, find_address: AddressL
             related.append(checked)
     mentioned = group_mentions(related, writer.address_of)
     for unclear in mentioned.unclear:
-        writer.store_fact(person, replace(unclear, status="unverified"))
-    relatives = tuple(writer.store_relative(person, relative, (address,)) for relative in mentioned.people)
+        # Which of several relatives it names is a guess, and so no fact about any of them.
+        writer.store_fact(person, replace(unclear, status="hypothesis"))
+    relatives = writer.store_relatives(person, mentioned.people, (address,))
     stored = dict(zip(map(id, mentioned.people), relatives, strict=True))
     for found in other_parents(record, mentioned.people):
         for statement in found.statements:
@@ -129,12 +131,25 @@ class _RecordWriter:
             information=self.information,
         )
 
-    def store_relative(self, person: PersonId, mentioned_person: MentionedPerson, path: tuple[str, ...]) -> Relative:
-        """A relative in the record: the person of the page it links to, or a person known only from this record.
+    def store_relatives(
+        self, person: PersonId, people: Sequence[MentionedPerson], path: tuple[str, ...]
+    ) -> tuple[Relative, ...]:
+        """The relatives in the record: the people of the pages it links to, or people known only from this record.
 
-        The latter's id is made from `path`: the record's address and the names on the way.
+        The latter's ids are made from `path`, the record's address and the names on the way; several of one name, such
+        as a child named after one who died, are counted in the order of the record.
         """
-        path = (*path, mentioned_person.field, fold(mentioned_person.name))
+        paths = [(*path, relative.field, fold(relative.name)) for relative in people]
+        alike: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+        for at in sorted(range(len(people)), key=lambda at: people[at].start):
+            if not people[at].address:
+                alike[paths[at]].append(at)
+        for own, places in alike.items():
+            for number, at in enumerate(places[1:], 2):
+                paths[at] = (*own, str(number))
+        return tuple(self._store_relative(person, *pair) for pair in zip(people, paths, strict=True))
+
+    def _store_relative(self, person: PersonId, mentioned_person: MentionedPerson, path: tuple[str, ...]) -> Relative:
         relative = self._person(mentioned_person, path)
         for mention in mentioned_person.mentions:
             if mention.checked.fact.value != mentioned_person.name:
@@ -150,7 +165,7 @@ class _RecordWriter:
             if checked.fact.field not in RELATION_FIELDS:
                 self.store_fact(relative, checked)
         above = group_mentions([checked for checked in about if checked.fact.field in RELATION_FIELDS], self.address_of)
-        relatives = tuple(self.store_relative(relative, other, path) for other in above.people)
+        relatives = self.store_relatives(relative, above.people, path)
         return Relative(relative, mentioned_person.field, mentioned_person.name, mentioned_person.address, relatives)
 
     def _person(self, person: MentionedPerson, path: tuple[str, ...]) -> PersonId:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kiwiresearch.codec import plain
-from kiwiresearch.errors import HostAway, ModelUnreachable
+from kiwiresearch.errors import HostUnreachable, ModelUnreachable
 from kiwiresearch.kin.loop.case_model import CaseModel
 from kiwiresearch.kin.loop.evaluation import evaluate
 from kiwiresearch.kin.loop.item_processor import ItemProcessor, ResearchStep
@@ -30,10 +30,10 @@ from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.llm import Model
 from kiwiresearch.text import count_of
 
-DECIDE_EVERY = 8
-"""The fewest steps between two decisions; more as the case grows."""
-DECISIONS_PER_DOUBLING = 8
-"""How many decisions there are while the number of steps doubles: deciding takes longer as the case grows."""
+EVALUATE_EVERY = 8
+"""The fewest steps between two evaluations; more as the case grows."""
+EVALUATIONS_PER_DOUBLING = 8
+"""How many evaluations there are while the number of steps doubles: each takes longer as the case grows."""
 FOLLOWED = {
     "parental_discovery": "Followed a clue to the parents",
     "child_discovery": "Followed a clue to the children",
@@ -77,6 +77,7 @@ class Researcher:
         if self._store.seeds:
             self._store.queues.return_after_crash()
             self._queue_home_people()
+            self._continue_after_pause()
             return self._store.seeds
         seeds = [self._processor.find_seed(name) for name in self.settings.seeds]
         with self._store.step("orchestrator"):
@@ -86,7 +87,7 @@ class Researcher:
                 progress = CaseProgress.load(self._store).after_query(len(record.accepted), fetched=True)
                 progress.save(self._store)
             self._store.set_state("seeds", people)
-        self._decide()
+        self._evaluate_and_plan()
         return tuple(people)
 
     def steps(self) -> Iterator[ResearchStep]:
@@ -101,7 +102,7 @@ class Researcher:
     def step(self) -> ResearchStep:
         """Process one item: of the frontier first, then revisits, then clues."""
         if stop_reason(self.state()):
-            self._decide()  # this may queue revisits
+            self._evaluate_and_plan()  # this may queue revisits
             state = self.state()
             reason = stop_reason(state)
             if reason:
@@ -116,11 +117,11 @@ class Researcher:
             if isinstance(item, ClueItem):
                 return self._follow_clue(item)
             result = self._processor.fetch(item)
-        except (KeyboardInterrupt, HostAway):
+        except (KeyboardInterrupt, HostUnreachable):
             self._store.queues.return_taken()  # not the item's fault
             raise
-        if is_time_to_decide(CaseProgress.load(self._store).iterations):
-            self._decide()
+        if is_time_to_evaluate(CaseProgress.load(self._store).iterations):
+            self._evaluate_and_plan()
         return result
 
     def state(self) -> LoopState:
@@ -147,6 +148,15 @@ class Researcher:
             self._store.set_state("stop", {})
             CaseProgress.load(self._store).after_import().save(self._store)
 
+    def _continue_after_pause(self) -> None:
+        """Whoever runs a case again that ended because searches found nothing wants those that are left."""
+        waiting = sum(self._store.queues.sizes().values())
+        if self._store.stop.get("reason") != "diminishing_returns" or not waiting:
+            return
+        with self._store.step("orchestrator"):
+            CaseProgress.load(self._store).after_pause(waiting).save(self._store)
+            self._store.set_state("stop", {})
+
     def _stop(self, reason: str, words: str, state: LoopState) -> ResearchStep:
         failed = [item for queue in TAKE_ORDER for item in self._store.queues.items(queue, "failed")]
         abandoned = sum(item.last_error == ABANDONED_REASON for item in failed)
@@ -172,18 +182,18 @@ class Researcher:
         followed = FOLLOWED.get(clue.hypothesis_type, "Followed a clue")
         return ResearchStep("clue", f"{followed}: {count_of(pushed, 'new search', 'new searches')}.")
 
-    def _decide(self) -> None:
+    def _evaluate_and_plan(self) -> None:
         """Merge people, rank competing values, queue revisits, then plan."""
         model = self._case_model.model()
-        decided = evaluate(self._store, self._year, years_after_death=self.settings.years_after_death, model=model)
+        evaluated = evaluate(self._store, self._year, years_after_death=self.settings.years_after_death, model=model)
         tree, failed = self._store.tree(), failed_searches(self._store)
         self._queue_revisits(tree, failed, {})
-        given = planner_input(self._store, tree, self.state(), failed, decided.proposals)
+        given = planner_input(self._store, tree, self.state(), failed, evaluated.proposals)
         planned = plan_by_model(given, model) if model else plan_by_rules(given)
         with self._store.step("orchestrator"):
-            self._store.set_state("proposals", [proposal.record() for proposal in decided.proposals])
+            self._store.set_state("proposals", [proposal.record() for proposal in evaluated.proposals])
             self._store.set_state("plan", planned.record())
-            self._store.set_state("model_notes", list(decided.notes))
+            self._store.set_state("model_notes", list(evaluated.notes))
             if planned.decided_by != "rules":
                 apply_plan(self._store, planned, tree, known_queries(self._store, self.settings), self._earliness())
         if planned.decided_by != "rules":
@@ -217,6 +227,6 @@ class Researcher:
         return earliness_at(CaseProgress.load(self._store).iterations, self.settings.max_iterations)
 
 
-def is_time_to_decide(step: int) -> bool:
-    """Whether people and values are decided again after this step."""
-    return step % max(DECIDE_EVERY, (1 << step.bit_length() - 1) // DECISIONS_PER_DOUBLING) == 0
+def is_time_to_evaluate(step: int) -> bool:
+    """Whether the case is evaluated again after this step."""
+    return step % max(EVALUATE_EVERY, (1 << step.bit_length() - 1) // EVALUATIONS_PER_DOUBLING) == 0

@@ -33,7 +33,7 @@ class CaseScope:
     max_iterations: int = 500
     """How many steps at most."""
     revisits: int = 3
-    """How often one source is asked again for one person, at most."""
+    """How many times, at most, a source is asked again for the same person."""
     revisit_hours: int = 24
     """How long a source that is not on this machine is left alone between two such questions."""
     clue_queries: int = 3

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kiwiresearch.errors import HostAway, KiwiError, SourceRefused, SourceResting
+from kiwiresearch.errors import HostUnreachable, KiwiError, SourceRateLimited, SourceRefused
 from kiwiresearch.kin.extract import read_person
 from kiwiresearch.kin.firewall import MIN_CONFIDENCE, Violation, check_relative
 from kiwiresearch.kin.firewall.check import check
@@ -207,14 +207,14 @@ def search_sources(
             continue
         try:
             record, is_old = _ask_source(source, target, is_about, is_known)
-        except SourceResting as problem:
+        except SourceRateLimited as problem:
             retry_after_s = max(retry_after_s or 0.0, problem.retry_after_s)
             answers.append(SourceAnswer(source.id, "no answer", "resting"))
             continue
         except SourceRefused as problem:
             answers.append(SourceAnswer(source.id, "not asked", problem.rule))
             continue
-        except HostAway:
+        except HostUnreachable:
             raise  # a book of an unreachable host may have the record
         except KiwiError as problem:
             answers.append(SourceAnswer(source.id, "no answer", _failure_kind(problem)))

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kiwiresearch.errors import BadSettings
+from kiwiresearch.kin.language import ENGLISH
+from kiwiresearch.kin.names import PersonName, parse_name
 from kiwiresearch.kin.plausibility import YOUNGEST_PARENT, YOUNGEST_SPOUSE
 from kiwiresearch.kin.privacy.text_parts import has_modern_clue
 from kiwiresearch.kin.tree import NOT_BY_BIRTH, FieldName, LivingStatus, Person, PersonId, Relationship, Status, Tree
 from kiwiresearch.messages import Message
+from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, day_at
 
 OLDEST_MOTHER = 58
 OLDEST_FATHER = 90
-"""How old a parent can be for a bound on a birth; `plausibility.OLDEST_PARENT` is what is doubted in a tree."""
+"""The oldest parent assumed when a parent's dates bound a birth.
+
+In a tree, only parents older than `plausibility.OLDEST_PARENT` are doubted.
+"""
 MAX_SPOUSE_GAP = 60
 MAX_SIBLING_GAP = OLDEST_FATHER - YOUNGEST_PARENT
-"""They may be children of one father by two mothers."""
+"""They may be children of the same father by two mothers."""
 MAX_TIES_AWAY = 24
 """How many ties a date is passed along; further away it is of little use, and a wrong tie would mislead."""
 BELIEVED_STATUSES: frozenset[Status] = frozenset({"verified", "unverified", "conflicting"})
@@ -35,7 +42,7 @@ class BirthBound:
     """A year, and the kind of evidence it comes from, never the person."""
 
     year: int
-    ground: Message
+    basis: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,7 @@ class BirthStep:
 
     relative: PersonId
     years: int
-    ground: Message
+    basis: Message
 
 
 def latest_possible_year(when: DateRange | None) -> int | None:
@@ -133,7 +140,7 @@ def latest_births(tree: Tree, dates: Mapping[PersonId, OwnDates]) -> dict[Person
         for person, steps_to in steps.items():
             if person not in fixed:
                 reached = (
-                    BirthBound(before[step.relative].year + step.years, step.ground)
+                    BirthBound(before[step.relative].year + step.years, step.basis)
                     for step in steps_to
                     if step.relative in before
                 )
@@ -158,8 +165,8 @@ def _from_own(own: OwnDates) -> BirthBound | None:
     if own.latest_death is not None:
         found.append(BirthBound(own.latest_death, Message("the date of death", "ground.death")))
     if own.earliest_marriage is not None:
-        ground = Message("the date of a marriage", "ground.marriage")
-        found.append(BirthBound(own.earliest_marriage - YOUNGEST_SPOUSE, ground))
+        basis = Message("the date of a marriage", "ground.marriage")
+        found.append(BirthBound(own.earliest_marriage - YOUNGEST_SPOUSE, basis))
     return min(found, key=lambda bound: bound.year, default=None)
 
 
@@ -169,8 +176,8 @@ def _from_deaths(tree: Tree, dates: Mapping[PersonId, OwnDates]) -> Iterable[tup
         if tie.kind in ("spouse_of", "partner_of"):
             for item, other in ((tie.first, tie.second), (tie.second, tie.first)):
                 if (died := _died(dates.get(other))) is not None:
-                    ground = Message("the death of a spouse", "ground.spouse_death")
-                    yield item, BirthBound(died - YOUNGEST_SPOUSE, ground)
+                    basis = Message("the death of a spouse", "ground.spouse_death")
+                    yield item, BirthBound(died - YOUNGEST_SPOUSE, basis)
             continue
         died = _died(dates.get(tie.first))
         if died is not None and tie.kind == "parent_of" and tie.qualifier not in NOT_BY_BIRTH:
@@ -196,16 +203,45 @@ def _steps(tree: Tree) -> dict[PersonId, list[BirthStep]]:
         if not is_believed(tie) or not {tie.first, tie.second} <= tree.persons.keys():
             continue
         if tie.kind != "parent_of":
+            if tie.kind == "sibling_of" and (first_born := _first_born(tree, tie)):
+                other = tie.second if first_born == tie.first else tie.first
+                steps[first_born].append(BirthStep(other, 0, BY_SIBLING))
             apart = MAX_SIBLING_GAP if tie.kind == "sibling_of" else MAX_SPOUSE_GAP
-            ground = BY_SIBLING if tie.kind == "sibling_of" else BY_SPOUSE
-            steps[tie.first].append(BirthStep(tie.second, apart, ground))
-            steps[tie.second].append(BirthStep(tie.first, apart, ground))
+            basis = BY_SIBLING if tie.kind == "sibling_of" else BY_SPOUSE
+            steps[tie.first].append(BirthStep(tie.second, apart, basis))
+            steps[tie.second].append(BirthStep(tie.first, apart, basis))
         elif not {tie.first, tie.second} <= looped:
             by_birth = tie.qualifier not in NOT_BY_BIRTH
             mother = by_birth and tree.persons[tie.first].sex == "female"
             steps[tie.second].append(BirthStep(tie.first, OLDEST_MOTHER if mother else OLDEST_FATHER, BY_PARENT))
             steps[tie.first].append(BirthStep(tie.second, -YOUNGEST_PARENT if by_birth else MAX_SPOUSE_GAP, BY_CHILD))
     return steps
+
+
+def _first_born(tree: Tree, tie: Relationship) -> PersonId | None:
+    """Who of two siblings was born first, if a quote says so and none the opposite: 'his elder brother, Max'."""
+    quotes = [item.snippet for item in tie.evidence]
+    if not any("lde" in quote or "oung" in quote for quote in quotes):
+        return None
+    ends = (tie.first, tie.second)
+    given = [{fold(name.given[0]) for name in _names(tree.persons[end]) if name.given} for end in ends]
+    found: set[PersonId] = set()
+    for quote in quotes:
+        for pattern, is_elder in ((ENGLISH.elder_sibling, True), (ENGLISH.younger_sibling, False)):
+            for words in pattern.finditer(quote):
+                after = FIRST_WORDS.match(quote, words.end())
+                named = parse_name(after[0]).given[:1] if after else ()
+                which = [at for at in (0, 1) if named and fold(named[0]) in given[at]]
+                if len(which) == 1:
+                    found.add(ends[which[0] if is_elder else 1 - which[0]])
+    return found.pop() if len(found) == 1 else None
+
+
+FIRST_WORDS = re.compile(r"[^\s,;.()]*(?: [^\s,;.()]+){0,3}")
+
+
+def _names(person: Person) -> list[PersonName]:
+    return [parse_name(name) for name in (person.name, *person.names)]
 
 
 def _people_in_cycles(tree: Tree) -> set[PersonId]:
@@ -235,7 +271,7 @@ def _people_in_cycles(tree: Tree) -> set[PersonId]:
 
 
 MAX_AGE = 110
-"""Anyone born longer ago counts as dead; `plausibility.OLDEST_AGE` says how the top ages differ."""
+"""Anyone born longer ago counts as dead; `plausibility.OLDEST_AGE` says how the age limits differ."""
 MAX_AGE_IF_MARKED = 122
 """A 'living' mark is believed up to this age: nobody has been older."""
 SPECIFICATION_AGE = 100
@@ -301,10 +337,10 @@ def _verdict(
         return LivingVerdict("unknown", Message("no date shows how old the person would be", "living.no_date"))
     limit = (MAX_AGE_IF_MARKED if person.living == "living" else MAX_AGE) + grace
     if age > limit:
-        english = f"born more than {limit} years ago, judging by {bound.ground}"
-        return LivingVerdict("deceased", Message(english, "living.long_ago", n=limit, ground=bound.ground), born)
-    english = f"born {limit} years ago or less, judging by {bound.ground}"
-    return LivingVerdict("living", Message(english, "living.not_long_ago", n=limit, ground=bound.ground), born)
+        english = f"born more than {limit} years ago, judging by {bound.basis}"
+        return LivingVerdict("deceased", Message(english, "living.long_ago", n=limit, ground=bound.basis), born)
+    english = f"probably born {limit} years ago or less, judging by {bound.basis}"
+    return LivingVerdict("living", Message(english, "living.not_long_ago", n=limit, ground=bound.basis), born)
 
 
 def _deaths(tree: Tree, person: Person) -> list[DateRange]:

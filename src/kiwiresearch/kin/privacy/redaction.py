@@ -82,8 +82,8 @@ def _fact(fact: Fact, withheld: WithheldPeople) -> Fact | None:
     if not withheld.withholds(fact.person) and not shared:
         evidence = _scrubbed(fact.evidence, withheld, fact.person)
         # For a spouse, the date is that of the marriage.
-        theirs = fact.when and fact.field in RELATION_FIELDS and withheld.names_withheld_relative(fact)
-        when = decade(fact.when) if theirs else fact.when
+        is_private_date = fact.when and fact.field in RELATION_FIELDS and withheld.names_withheld_relative(fact)
+        when = decade(fact.when) if is_private_date else fact.when
         return fact if (evidence, when) == (fact.evidence, fact.when) else replace(fact, evidence=evidence, when=when)
     if fact.field in ("baptism_date", "baptism_place"):
         return None
@@ -131,6 +131,7 @@ class _AnonymousRedaction:
         self._exclude = exclude
         self._checked_texts: dict[str, bool] = {}
         people = [person for person in self._tree.persons.values() if withheld.withholds(person.id)]
+        self._has_withheld = bool(people)
         self._pages = sorted(
             {value for item in people for value in item.external.values() if len(value) >= MIN_EXTERNAL_ID}
         )
@@ -154,10 +155,24 @@ class _AnonymousRedaction:
 
     def _person(self, person: Person) -> Person | None:
         if not self._withheld.withholds(person.id):
-            return person
+            return self._without_traces(person)
         if self._exclude:
             return None
         return Person(self._withheld.pseudonym(person.id), LIVING_NAME, sex=person.sex, living="living")
+
+    def _without_traces(self, person: Person) -> Person:
+        """A person who is shown, without places and ids that name a withheld person."""
+        external = {key: value for key, value in person.external.items() if not self._names_withheld_person(value)}
+        birth_place, death_place = (
+            "" if self._is_named_after_withheld(place) else place for place in (person.birth_place, person.death_place)
+        )
+        shown = replace(person, external=external, birth_place=birth_place, death_place=death_place)
+        return person if shown == person else shown
+
+    def _is_named_after_withheld(self, place: str) -> bool:
+        """Whether a place says whose it is: 'Anne Hay's house'. One word may be the name of both."""
+        traces = self._withheld.traces.find(place)
+        return any(trace.kind == "name" and " " in place[trace.start : trace.end] for trace in traces)
 
     def _tie(self, tie: Relationship, number: int) -> Relationship | None:
         ends = (tie.first, tie.second)
@@ -178,7 +193,11 @@ class _AnonymousRedaction:
             return None
         is_named = fact.field in NAMED_RELATIVE_FIELDS and self._names(fact)
         # Dates and places of the dead are shown even if a living person shares them; other values may name a person.
-        is_revealing = fact.field in ("occupation", "title") and self._reveals(fact.value, (fact.person,))
+        is_revealing = (
+            self._is_named_after_withheld(fact.value)
+            if fact.field in PLACE_FIELDS
+            else fact.field in ("occupation", "title") and self._reveals(fact.value, (fact.person,))
+        )
         if is_named or is_revealing:
             if is_named and self._exclude:
                 return None
@@ -225,7 +244,7 @@ class _AnonymousRedaction:
     def _names_withheld_person(self, text: str) -> bool:
         """Whether a text mentions any withheld person; cached, since one line of a book supports many facts."""
         if text not in self._checked_texts:
-            self._checked_texts[text] = self._withheld.traces.occur_in(text)
+            self._checked_texts[text] = self._withheld.traces.has_any(text)
         return self._checked_texts[text]
 
     def _is_about_withheld(self, source: Source) -> bool:
@@ -239,14 +258,15 @@ class _AnonymousRedaction:
         )
 
     def _sources(self, shown: list[Evidence]) -> dict[SourceId, Source]:
-        """The sources that are still cited, and those that were never cited and mention no withheld person."""
+        """The sources that are still cited. One that was never cited may be about anybody, so it needs nobody withheld."""
         cited = {evidence.source for evidence in shown}
         before = {evidence.source for tie in self._tree.relationships for evidence in tie.evidence}
         before |= {evidence.source for fact in self._tree.facts for evidence in fact.evidence}
         found: dict[SourceId, Source] = {}
         for source in self._tree.sources.values():
             name = self._about.get(source.id, source.id)
-            if name in cited or not (source.id in before or source.id in self._about):
+            is_spare = not self._has_withheld and source.id not in before and source.id not in self._about
+            if name in cited or is_spare:
                 found[name] = _anonymous_source(source, name) if source.id in self._about else source
         return dict(sorted(found.items()))
 

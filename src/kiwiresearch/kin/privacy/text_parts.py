@@ -16,6 +16,15 @@ INSIDE_WORDS = "\u00ad\u200b-\u200f\u2060\ufeff'’ʼ\u0300-\u036f"
 WORD = re.compile(rf"[^\W\d_](?:[{INSIDE_WORDS}]*[^\W\d_])*[\u0300-\u036f]*|\d+")
 
 
+POSSESSIVE = re.compile(r"['’ʼ][sS]$")
+ELISION = re.compile(r"^[^\W\d_]{1,5}['’ʼ](?=[^\W\d_]{2})")
+"""What is joined to a name in French and Italian: 'd’Anne', 'dell’Anna'."""
+ASIDE = re.compile(
+    r"""\([^()]{1,60}\)|\[[^][]{1,60}\]|"[^"]{1,60}"|“[^“”]{1,60}”|«[^«»]{1,60}»|‘[^‘’]{1,60}’|\B'[^']{1,60}'\B"""
+)
+"""A nickname or a name at birth between the parts of a name: 'Anne “Nan” Hay', 'Anne (née Lee) Hay'."""
+
+
 class Token(NamedTuple):
     """A word: `text[start:end]`, its folded form, and whether it is written as names are."""
 
@@ -23,21 +32,41 @@ class Token(NamedTuple):
     start: int
     end: int
     is_namelike: bool
+    forms: tuple[str, ...]
+    """The word, and what is left of it without a possessive ending or an elided article: 'hay' for "Hay's"."""
+    is_aside: bool = False
+    """Whether it is in brackets or quotation marks."""
 
 
 def tokens(text: str) -> list[Token]:
     """The words and numbers of a text; '3rd' is two tokens."""
+    asides = [found.span() for found in ASIDE.finditer(text)]
     return [
-        Token(_folded(found[0]), found.start(), found.end(), _is_namelike(text, found.start(), found.end()))
+        Token(
+            _folded(found[0]),
+            found.start(),
+            found.end(),
+            _is_namelike(text, found.start(), found.end()),
+            _forms(found[0]),
+            any(start < found.start() < end for start, end in asides),
+        )
         for found in WORD.finditer(text)
     ]
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    if word.isalnum():
+        return (_folded(word),)
+    stem = POSSESSIVE.sub("", word)
+    return tuple(dict.fromkeys(_folded(form) for form in (word, stem, ELISION.sub("", word), ELISION.sub("", stem))))
 
 
 def _is_namelike(text: str, start: int, end: int) -> bool:
     """Whether a word is capitalised like a name; for a number, whether it is not part of an id."""
     if text[start].isdecimal():
         return not (text[start - 1 : start].isalpha() or text[end : end + 1].isalpha())
-    return not text[start].islower()
+    elided = ELISION.match(text[start:end])
+    return not text[start].islower() or bool(elided and not text[start + elided.end()].islower())
 
 
 def words(text: str) -> tuple[str, ...]:

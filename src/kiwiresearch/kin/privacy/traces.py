@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -22,6 +22,8 @@ PARTICLES: frozenset[str] = frozenset(_WORDS["particles"])
 LABELS: frozenset[str] = frozenset(_WORDS["labels"])
 MAX_WORDS_BETWEEN = 3
 """How many particles and labels may be between two parts of a name."""
+MAX_ASIDE_WORDS = 6
+"""How many words in brackets or quotation marks may be between them besides."""
 CONJUNCTIONS = frozenset({"and", "or"})
 """'Windsor and Anne' are two people, but 'Anne and Mark Windsor' mentions an Anne Windsor."""
 SUFFIXES = ("st", "nd", "rd", "th")
@@ -83,12 +85,12 @@ class TraceFinder:
         for name in names:
             run = words(name)
             parts.update(run)
-            for pair, other in name_pairs(run):
-                if (pair, other) not in allowed.pairs:
-                    self._pairs[pair].setdefault(other, person)
-                    self._pairs[other].setdefault(pair, person)
-                    self._in_order.add((pair, other))
-                    for joined in (pair + other, other + pair):
+            for first, second in name_pairs(run):
+                if (first, second) not in allowed.pairs:
+                    self._pairs[first].setdefault(second, person)
+                    self._pairs[second].setdefault(first, person)
+                    self._in_order.add((first, second))
+                    for joined in (first + second, second + first):
                         self._add(WordRun((joined,), person, "name", matches_lowercase=True))
             for whole in {run, ("".join(run),)}:
                 if (
@@ -117,46 +119,54 @@ class TraceFinder:
                 merged.append(trace)
         return merged
 
-    def occur_in(self, text: str) -> bool:
-        """Whether a text has any."""
+    def has_any(self, text: str) -> bool:
+        """Whether a text mentions any withheld person."""
         return any(True for _ in self._found(tokens(text)))
 
-    def _found(self, row: list[Token]) -> Iterator[Trace]:
-        for at, token in enumerate(row):
-            for length in sorted(self._lengths.get(token.word, ())):
-                part = row[at : at + length]
-                run = self._runs.get(tuple(item.word for item in part)) if len(part) == length else None
+    def _found(self, text_tokens: list[Token]) -> Iterator[Trace]:
+        for at, token in enumerate(text_tokens):
+            for length in sorted({length for form in token.forms for length in self._lengths.get(form, ())}):
+                part = text_tokens[at : at + length]
+                run = self._run_of(part) if len(part) == length else None
                 if (
                     run
                     and (length > 1 or run.matches_lowercase or token.is_namelike)
                     and not _is_scattered(part, run.kind)
                 ):
                     yield Trace(token.start, part[-1].end, run.person, run.kind)
-            if token.word in self._pairs:
-                yield from self._pair(row, at)
+            for form in token.forms:
+                if form in self._pairs and _can_be_initial(token):
+                    yield from self._pair(form, text_tokens, at)
 
-    def _pair(self, row: list[Token], at: int) -> Iterator[Trace]:
-        others = self._pairs[row[at].word]
-        if not _can_be_initial(row[at]):
-            return
-        joined = False
-        for next_at in range(at + 1, min(at + 2 + MAX_WORDS_BETWEEN, len(row))):
-            word = row[next_at].word
-            joined = joined or word in CONJUNCTIONS
-            if word in others and _can_be_initial(row[next_at]):
-                if not joined or (row[at].word, word) in self._in_order:
-                    yield Trace(row[at].start, row[next_at].end, others[word], "name")
+    def _run_of(self, part: list[Token]) -> WordRun | None:
+        """The run that some words are, each in any of its forms."""
+        found = (self._runs.get(words) for words in product(*(token.forms for token in part)))
+        return next(filter(None, found), None)
+
+    def _pair(self, first: str, text_tokens: list[Token], at: int) -> Iterator[Trace]:
+        """The name that begins with a word, if another of its words follows."""
+        others = self._pairs[first]
+        seen_conjunction, between = False, 0
+        for token in text_tokens[at + 1 : at + 2 + MAX_WORDS_BETWEEN + MAX_ASIDE_WORDS]:
+            seen_conjunction = seen_conjunction or token.word in CONJUNCTIONS
+            second = next((form for form in token.forms if form in others), "")
+            if second and _can_be_initial(token):
+                if not seen_conjunction or (first, second) in self._in_order:
+                    yield Trace(text_tokens[at].start, token.end, others[second], "name")
                 return
-            if (
-                len(word) > 1
-                and word not in PARTICLES
-                and word not in LABELS
-                and not self._are_of_one_name(row[at].word, word)
+            if token.is_aside and not text_tokens[at].is_aside:
+                continue
+            between += 1
+            if between > MAX_WORDS_BETWEEN or not (
+                len(token.word) == 1
+                or token.word in PARTICLES
+                or token.word in LABELS
+                or any(self._are_of_same_name(first, form) for form in token.forms)
             ):
                 return
 
-    def _are_of_one_name(self, one: str, other: str) -> bool:
-        """Whether two words belong to the name of one withheld person."""
+    def _are_of_same_name(self, one: str, other: str) -> bool:
+        """Whether two words belong to the name of the same withheld person."""
         return any(other in self._parts[person] for person in set(self._pairs[one].values()))
 
 
@@ -191,8 +201,8 @@ class _Allowed:
             for name in known.names:
                 run = words(name)
                 self.runs |= {("".join(run),), *_parts(run)}
-                for pair, other in name_pairs(run):
-                    self.pairs |= {(pair, other), (other, pair)}
+                for first, second in name_pairs(run):
+                    self.pairs |= {(first, second), (second, first)}
             for when in known.dates:
                 self.runs |= {(str(when.earliest),), (str(when.latest),)}
             self.runs.update(_date_runs(known.dates))
@@ -209,10 +219,10 @@ def name_pairs(run: WordSequence) -> list[tuple[str, str]]:
     """Pairs of words of a name that identify the person; a given name may be an initial."""
     # The last word is the family name, even if it is an article elsewhere, as in 'Łoś'.
     kept = [word for at, word in enumerate(run, 1) if word not in PARTICLES or at == len(run)]
-    telling = [word for word in kept if not word.isdecimal()]
-    pairs = list(combinations(dict.fromkeys(telling), 2))
-    if len(telling) > 1 and len(telling[0]) > 1:
-        pairs.append((telling[0][0], telling[-1]))
+    identifying = [word for word in kept if not word.isdecimal()]
+    pairs = list(combinations(dict.fromkeys(identifying), 2))
+    if len(identifying) > 1 and len(identifying[0]) > 1:
+        pairs.append((identifying[0][0], identifying[-1]))
     return pairs
 
 

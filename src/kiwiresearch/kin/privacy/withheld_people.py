@@ -57,7 +57,7 @@ class WithheldPeople:
 
     @cached_property
     def pseudonym_numbers(self) -> Mapping[PersonId, int]:
-        """Numbers that reveal nothing: of withheld people, then of unlisted relatives, who go by their names."""
+        """Numbers that reveal nothing: of withheld people, then of unlisted relatives, who are keyed by name."""
         people = sorted(person for person, verdict in self.verdicts.items() if verdict.is_withheld)
         return {item: number for number, item in enumerate((*people, *self.unlisted_relatives), 1)}
 
@@ -163,7 +163,7 @@ class WithheldPeople:
         return self.year - (born + max_years_later) <= MAX_AGE
 
     def _given_names(self, person: PersonId) -> set[str]:
-        """The words of all names of a person except each last one, which a family shares."""
+        """The words of all names of a person except the last word of each, which a family shares."""
         found_person = self.tree.persons.get(person)
         found: set[str] = set()
         for name in (found_person.name, *found_person.names) if found_person else ():
@@ -175,7 +175,9 @@ class WithheldPeople:
         """Whether a text about these people, who are shown, reveals a withheld relative by year or by given name."""
         revealing = {year for person in people for year in self._revealing_years.get(person, ())}
         revealing |= {name for person in people for name in self._revealing_names.get(person, ()) if by_name}
-        return bool(revealing) and any(token.is_namelike and token.word in revealing for token in tokens(text))
+        return bool(revealing) and any(
+            token.is_namelike and not revealing.isdisjoint(token.forms) for token in tokens(text)
+        )
 
     @cached_property
     def _revealing_names(self) -> Mapping[PersonId, frozenset[str]]:

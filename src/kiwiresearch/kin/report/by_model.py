@@ -60,11 +60,11 @@ def fault_of(text: str, sources: Sequence[SummarySentence], names: Sequence[str]
     mine, theirs = cut_sentence(text, names), [cut_sentence(sentence.text, names) for sentence in sources]
     if PRONOUNS & mine.all:
         return "pronoun"
-    if mine.all - CONNECTING - {word for said in theirs for word in said.all}:
+    if mine.all - CONNECTING - {word for source in theirs for word in source.all}:
         return "word not in its facts"
-    if any(DOUBT & said.all - mine.all for said in theirs):
+    if any(DOUBT & source.all - mine.all for source in theirs):
         return "doubt dropped"
-    if not all(_same_subject(mine, said) for said in theirs):
+    if not all(_same_subject(mine, source) for source in theirs):
         return "somebody else"
     return None if all(_follows(cue, mine, theirs) for cue in mine.words) else "value of something else"
 
@@ -90,7 +90,7 @@ def cut_sentence(text: str, names: Sequence[str]) -> CutSentence:
             dates[cue].append(dated.when)
             at = dated.end
     return CutSentence(
-        {key: tuple(said) for key, said in words.items()}, {k: tuple(v) for k, v in dates.items()}, frozenset(found)
+        {key: tuple(listed) for key, listed in words.items()}, {k: tuple(v) for k, v in dates.items()}, frozenset(found)
     )
 
 
@@ -110,9 +110,9 @@ def _folded(name: str) -> list[str]:
     return [word for found in WORD.findall(name) if (word := fold(found))]
 
 
-def _same_subject(mine: CutSentence, said: CutSentence) -> bool:
+def _same_subject(mine: CutSentence, source: CutSentence) -> bool:
     """Whether the sentence is about the people of its source, or the first of them."""
-    subject, written = mine.words[""], said.words[""]
+    subject, written = mine.words[""], source.words[""]
     # A date before the first cue has no fact it could be checked with.
     return bool(subject) and subject == written[: len(subject)] and not mine.dates[""]
 
@@ -121,9 +121,9 @@ def _follows(cue: str, mine: CutSentence, theirs: Sequence[CutSentence]) -> bool
     """Whether the words after a cue follow it in a source too; a date may be omitted or less exact."""
     if not cue:
         return True
-    for said in theirs:
-        if cue in said.words and mine.words[cue] in ((), said.words[cue]):
-            return all(any(_covers(when, date_range) for date_range in said.dates[cue]) for when in mine.dates[cue])
+    for source in theirs:
+        if cue in source.words and mine.words[cue] in ((), source.words[cue]):
+            return all(any(_covers(when, date_range) for date_range in source.dates[cue]) for when in mine.dates[cue])
     return False
 
 
@@ -169,7 +169,7 @@ class RejectedSummarySentence:
 class WordedSummary:
     """A summary written by a model, as far as its sentences passed."""
 
-    said: tuple[SummarySentence, ...]
+    sentences: tuple[SummarySentence, ...]
     dropped: tuple[RejectedSummarySentence, ...] = ()
     note: str = ""
     """Why the model did not help, if so."""
@@ -204,14 +204,16 @@ def write_summary(case: ReportInput, model: Model) -> WordedSummary:
     return _merge_sentences(case, rules, given, proposed[: 2 * MAX_SENTENCES])
 
 
-def _is_about_the_dead(case: ReportInput, said: SummarySentence) -> bool:
+def _is_about_the_dead(case: ReportInput, sentence: SummarySentence) -> bool:
     """Whether everybody the sentence is about is dead; other sentences are never given to a model."""
-    return all(case.tree.persons[person].living == "deceased" for person in said.people if person in case.tree.persons)
+    return all(
+        case.tree.persons[person].living == "deceased" for person in sentence.people if person in case.tree.persons
+    )
 
 
-def _key(case: ReportInput, said: SummarySentence) -> str:
+def _key(case: ReportInput, sentence: SummarySentence) -> str:
     """A key that a model cannot guess, and that differs from case to case."""
-    salt = "\n".join(("", *case.seeds, said.text, *said.rests_on))
+    salt = "\n".join(("", *case.seeds, sentence.text, *sentence.rests_on))
     return sha256(salt.encode("utf-8", "replace")).hexdigest()[:8]
 
 
@@ -235,12 +237,14 @@ def _merge_sentences(
         if reason:
             dropped.append(RejectedSummarySentence(text[:120], reason))
             continue
-        rests_on = tuple(dict.fromkeys(fact for said in sources for fact in said.rests_on))
-        people = tuple(dict.fromkeys(person for said in sources for person in said.people))
+        rests_on = tuple(dict.fromkeys(fact for source in sources for fact in source.rests_on))
+        people = tuple(dict.fromkeys(person for source in sources for person in source.people))
         instead[min(sources, key=rules.index)] = SummarySentence(text, rests_on, people, "model")
         covered.update(sources)
-    said = [instead.get(sentence, sentence) for sentence in rules if sentence in instead or sentence not in covered]
-    return WordedSummary(tuple(said), tuple(dropped))
+    sentences = [
+        instead.get(sentence, sentence) for sentence in rules if sentence in instead or sentence not in covered
+    ]
+    return WordedSummary(tuple(sentences), tuple(dropped))
 
 
 def _refusal(
@@ -252,5 +256,5 @@ def _refusal(
         return "unknown key"
     if covered & set(sources):
         return "said twice"
-    names = [display_name(case.tree, person) for said in sources for person in said.people]
+    names = [display_name(case.tree, person) for source in sources for person in source.people]
     return fault_of(text, sources, names) or ""

@@ -75,13 +75,13 @@ class QuoteBuilder:
         )
 
     def class_of(self, evidence: Iterable[Evidence]) -> str:
-        """The class of evidence, if several quotes share one; otherwise each quote shows its own."""
+        """The class of evidence, if several quotes share it; otherwise each quote shows its own."""
         some = _distinct(evidence)
         classes = {evidence_phrase(item, self._sources.get(item.source)) for item in some}
         return classes.pop() if len(some) > 1 and len(classes) == 1 else ""
 
     def quotes(self, evidence: Iterable[Evidence], says: str = "", shared: str = "") -> tuple[Quotation, ...]:
-        """The quotes, each with its location, its class unless `shared`, and its value if different."""
+        """The quotes, each with its location, its class unless `shared` is set, and its value if different."""
         found = []
         for item in _distinct(evidence):
             kind = evidence_phrase(item, self._sources.get(item.source))

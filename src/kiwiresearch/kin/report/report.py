@@ -39,7 +39,7 @@ from kiwiresearch.kin.report.report_input import ReportInput, ShownConflict, Sho
 from kiwiresearch.kin.report.shapes.couples import Couples
 from kiwiresearch.kin.report.shapes.shape import Shape, shape_picture
 from kiwiresearch.kin.report.summary import SummarySentence, open_points, relation_to_seed, summary
-from kiwiresearch.kin.standing import sureness
+from kiwiresearch.kin.standing import confidence_level
 from kiwiresearch.kin.timeline import Event, timeline
 from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.text import count_of, encodable, one_line
@@ -226,8 +226,10 @@ EVENTS = {
 }
 
 
-def family_document(case: ReportInput, said: Sequence[SummarySentence] | None = None, *, note: str = "") -> Document:
-    """The report; `said` is a summary written by a model, and `note` says if that failed."""
+def family_document(
+    case: ReportInput, sentences: Sequence[SummarySentence] | None = None, *, note: str = ""
+) -> Document:
+    """The report; `sentences` is a summary written by a model, and `note` says if that failed."""
     people = people_in_order(Couples(case.tree), case.seeds)
     anchors = {person: f"person-{number}" for number, person in enumerate(people, start=1)}
     proofs = Proofs(case, anchors)
@@ -235,7 +237,7 @@ def family_document(case: ReportInput, said: Sequence[SummarySentence] | None = 
     whose = one_line(case.title) or join_names([display_name(case.tree, item) for item in seeds]) or "no one yet"
     blocks = (
         *_opening(case),
-        *_summary(summary(case, proofs) if said is None else said, note),
+        *_summary(summary(case, proofs) if sentences is None else sentences, note),
         *_pictures(case, seeds, anchors),
         *_people(proofs, people),
         *_events(proofs),
@@ -256,25 +258,25 @@ def _opening(case: ReportInput) -> Iterator[Block]:
         yield Paragraph(line_of(case.privacy), "note")
 
 
-def _summary(said: Sequence[SummarySentence], note: str) -> Iterator[Block]:
+def _summary(sentences: Sequence[SummarySentence], note: str) -> Iterator[Block]:
     yield Heading(line_of("Summary"), anchor="summary")
-    with_people = [sentence for sentence in said if sentence.people]
+    with_people = [sentence for sentence in sentences if sentence.people]
     if with_people:
         yield Paragraph(
             line_of(Span(" ".join(f"{sentence.text}{_mark(sentence)}" for sentence in with_people), foreign=True))
         )
-    rest = [sentence.text for sentence in said if not sentence.people]
+    rest = [sentence.text for sentence in sentences if not sentence.people]
     if rest:
         yield Paragraph(line_of(Span(" ".join(rest), foreign=True)))
-    if any(map(_mark, said)):
+    if any(map(_mark, sentences)):
         by_model = f"Sentences marked{MODEL_MARK} were written by a language model and checked against the facts"
         note = f"{by_model}; {RULES_NOTE}. {note}"
     if note:
         yield Paragraph(line_of(note.strip()), "origin")
 
 
-def _mark(said: SummarySentence) -> str:
-    return MODEL_MARK if said.by != "rules" else ""
+def _mark(sentence: SummarySentence) -> str:
+    return MODEL_MARK if sentence.by != "rules" else ""
 
 
 def _pictures(case: ReportInput, seeds: Sequence[PersonId], anchors: dict[PersonId, str]) -> Iterator[Block]:
@@ -371,7 +373,7 @@ def _event(proofs: Proofs, event: Event) -> tuple[Line, ...]:
         if tie
         else STATUS_LABELS[event.status]
     )
-    sure = f"{level}, {sureness(event.confidence)} confidence" if event.confidence else level
+    sure = f"{level}, {confidence_level(event.confidence)} confidence" if event.confidence else level
     where = Span(one_line(event.place), foreign=True) if event.place else ""
     return (
         line_of(event.when.words()),

@@ -78,6 +78,8 @@ class ReportInput:
     """How many generations the research covers; 0 if not given."""
     conflicts: tuple[ShownConflict, ...] = ()
     merges: tuple[MergeEntry, ...] = ()
+    possible_duplicates: tuple[tuple[PersonId, PersonId], ...] = ()
+    """Pairs that may be one person, which nobody has decided on."""
     searches: tuple[SearchEntry, ...] = ()
     stop: Stop = Stop()
     kinship: Mapping[PersonId, str] = field(default_factory=dict)

@@ -11,7 +11,17 @@ from kiwiresearch.kin.report.proof import Proofs, count_by_tone, origins, tone_p
 from kiwiresearch.kin.report.report_input import ReportInput
 from kiwiresearch.kin.report.shapes.couples import Couples
 from kiwiresearch.kin.timeline import accepted_fact, age_at, birth_of, death_of, place_of
-from kiwiresearch.kin.tree import BY_BLOOD, DISCARDED, PARENT_OF_SEX, FieldName, Person, PersonId, Relationship, Tree
+from kiwiresearch.kin.tree import (
+    BY_BLOOD,
+    DISCARDED,
+    PARENT_OF_SEX,
+    UNSETTLED,
+    FieldName,
+    Person,
+    PersonId,
+    Relationship,
+    Tree,
+)
 from kiwiresearch.text import count_of, one_line
 from kiwiresearch.text.dates import DateRange
 
@@ -59,11 +69,9 @@ def family_sentences(case: ReportInput, seed: PersonId) -> Iterator[SummarySente
         for qualifier in dict.fromkeys(_qualifier(ties, parent) for parent in parents):
             alike = [parent for parent in parents if _qualifier(ties, parent) == qualifier]
             yield _parents(tree, seed, alike, qualifier, ties)
-    yield from _partners(couples, seed)
-    alone = couples.children_of(seed, "")
-    if alone:
-        others = any(couples.children_of(seed, other) for other in tree.spouses(seed))
-        yield _children(tree, (seed,), alone, besides=others)
+    yield from _partners(case, couples, seed)
+    others = any(couples.children_of(seed, other) for other in tree.spouses(seed))
+    yield from _children(case, (seed,), couples.children_of(seed, ""), besides=others)
 
 
 def _counts(tie: Relationship) -> bool:
@@ -135,7 +143,7 @@ def date_phrase(when: DateRange) -> str:
     return f" in {article}{text}"
 
 
-def _partners(couples: Couples, seed: PersonId) -> Iterator[SummarySentence]:
+def _partners(case: ReportInput, couples: Couples, seed: PersonId) -> Iterator[SummarySentence]:
     tree = couples.tree
     for other in couples.partners(seed):
         if other not in tree.spouses(seed):
@@ -150,20 +158,59 @@ def _partners(couples: Couples, seed: PersonId) -> Iterator[SummarySentence]:
         when = date_phrase(tie.start) if tie.start else ""
         verb = f"{display_name(tree, seed)} {verb} {display_name(tree, other)}{when}."
         yield SummarySentence(verb, tuple(relationship.id for relationship in ties), (seed, other))
-        children = couples.children_of(seed, other)
-        if children:
-            yield _children(tree, (seed, other), children)
+        yield from _children(case, (seed, other), couples.children_of(seed, other))
 
 
 def _children(
-    tree: Tree, parents: tuple[PersonId, ...], children: Sequence[PersonId], *, besides: bool = False
-) -> SummarySentence:
-    """The children of a couple, or of one parent; `besides` if others have two known parents."""
-    ties = tuple(
+    case: ReportInput, parents: tuple[PersonId, ...], children: Sequence[PersonId], *, besides: bool = False
+) -> Iterator[SummarySentence]:
+    """The children of a couple, or of one parent; `besides` if others have two known parents.
+
+    Those who may be one person count once, and disputed ones are told apart.
+    """
+    tree = case.tree
+    disputed = {
+        tie.second
+        for tie in tree.relationships
+        if tie.kind == "parent_of" and tie.first in parents and (tie.qualifier == "disputed" or tie.status in UNSETTLED)
+    }
+    known = [child for child in children if child not in disputed]
+    different = _without_duplicates(case, known)
+    if different:
+        yield _children_sentence(tree, parents, known, different, besides=besides)
+    doubtful = [child for child in children if child in disputed]
+    if doubtful:
+        names = join_names([display_name(tree, child) for child in doubtful])
+        who = join_names([display_name(tree, parent) for parent in parents])
+        text = f"Whether {who} had {'this child' if len(doubtful) == 1 else 'these children'} is disputed: {names}."
+        yield SummarySentence(text, _ties_to(tree, parents, doubtful), (*parents, *doubtful))
+
+
+def _without_duplicates(case: ReportInput, children: Sequence[PersonId]) -> list[PersonId]:
+    """The children, but only one of those who may be the same: whose birth is known, with the longest name."""
+
+    def fullness(child: PersonId) -> tuple[bool, int]:
+        return birth_of(case.tree, child) is not None, len(display_name(case.tree, child))
+
+    kept = list(children)
+    for pair in case.possible_duplicates:
+        if set(pair) <= set(kept):
+            kept.remove(min(pair, key=fullness))
+    return kept
+
+
+def _ties_to(tree: Tree, parents: Sequence[PersonId], children: Sequence[PersonId]) -> tuple[str, ...]:
+    return tuple(
         tie.id
         for tie in tree.relationships
         if tie.kind == "parent_of" and tie.first in parents and tie.second in children and _counts(tie)
     )
+
+
+def _children_sentence(
+    tree: Tree, parents: tuple[PersonId, ...], every: Sequence[PersonId], children: Sequence[PersonId], *, besides: bool
+) -> SummarySentence:
+    ties = _ties_to(tree, parents, every)
     names = [display_name(tree, child) for child in children if display_name(tree, child) != UNNAMED]
     shown = names[:MAX_NAMES]
     if len(names) > MAX_NAMES:
@@ -174,8 +221,9 @@ def _children(
     listed = f": {join_names(shown)}" if shown else ""
     more = "more " if besides else ""
     unknown = " whose other parent is not known" if besides else ""
-    text = f"{who} had {count_of(len(children), f'{more}known child', f'{more}known children')}{unknown}{listed}."
-    return SummarySentence(text, ties, (*parents, *children))
+    least = "at least " if len(children) < len(every) else ""
+    count = count_of(len(children), f"{more}known child", f"{more}known children")
+    return SummarySentence(f"{who} had {least}{count}{unknown}{listed}.", ties, (*parents, *every))
 
 
 def _extent_sentences(case: ReportInput) -> Iterator[str]:

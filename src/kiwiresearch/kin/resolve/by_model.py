@@ -106,7 +106,7 @@ def apply_opinion(proposal: MergeProposal, opinion: Opinion, by: str) -> MergePr
     at = ACTIONS.index(proposal.recommended_action)
     action: MergeAction = ACTIONS[min(max(at + step, 0), len(ACTIONS) - 1)]
     kinds = sum(feature.points >= MIN_SUPPORT for feature in proposal.features)
-    if action == proposal.recommended_action or (action == "merge" and kinds < DEFAULT_SETTINGS.min_groups):
+    if action == proposal.recommended_action or (action == "merge" and kinds < DEFAULT_SETTINGS.min_evidence_kinds):
         return proposal
     return replace(proposal, recommended_action=action, decided_by=f"model {by}")
 

@@ -9,13 +9,13 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import cached_property
 
-from kiwiresearch.kin.resolve.features import NOTHING_TO_COMPARE, FeaturePoints, names_fit
+from kiwiresearch.kin.resolve.features import NEUTRAL, FeaturePoints, names_fit
 from kiwiresearch.kin.resolve.profile import Profile
 from kiwiresearch.kin.tree import DISCARDED, PersonId, Tree
 from kiwiresearch.messages import Message
 
 ONE_PLACE = 2.0
-"""The points of two records that fill one place of a family."""
+"""The points of two records that fill the same place of a family."""
 
 
 class FamilyStructure:
@@ -54,10 +54,10 @@ class FamilyStructure:
         return tuple(other for other in dict.fromkeys((*self._tree.siblings(person), *children)) if other != person)
 
     def points(self, pair: tuple[PersonId, PersonId]) -> FeaturePoints:
-        """The points of two people who may fill one place."""
+        """The points of two people who may fill the same place."""
         one, other = (self._profiles[person] for person in pair)
         found = self._one_spouse(one, other) or self._one_child(one, other) or self._child_and_sibling(one, other)
-        return FeaturePoints(ONE_PLACE, 0.9, found) if found else NOTHING_TO_COMPARE
+        return FeaturePoints(ONE_PLACE, 0.9, found) if found else NEUTRAL
 
     def _one_spouse(self, one: Profile, other: Profile) -> Message | None:
         """Whether one is nothing but a name for a spouse of the same person."""

@@ -56,17 +56,19 @@ class FeaturePoints:
     similarity: float
     reason: Message
     against: Message = reasons.NO_REASON
-    """What of it speaks against the pair."""
+    """The part of it that speaks against a match."""
     is_different_name: bool = False
     """The first or middle names belong to two people, so what siblings share is not evidence."""
     has_only_first_name: bool = False
     """Nothing but the first names agrees."""
     is_other_family: bool = False
-    """Surnames, bynames or titles differ, or only another name fits: only somebody who knows can tell."""
+    """Surnames, bynames or titles differ, or only a secondary name fits: a person has to decide."""
 
 
-NO_POINTS = FeaturePoints(0.0, 0.5, Message("nothing to compare", "same.nothing"))
-NOTHING_TO_COMPARE = FeaturePoints(0.0, 0.5, reasons.NO_REASON)
+NOTHING_TO_COMPARE = FeaturePoints(0.0, 0.5, Message("nothing to compare", "same.nothing"))
+"""A kind of evidence that one of the records lacks; a proposal says so."""
+NEUTRAL = FeaturePoints(0.0, 0.5, reasons.NO_REASON)
+"""The same for a part of the evidence, such as titles; a proposal does not mention it."""
 
 
 class Rarity:
@@ -126,7 +128,7 @@ def _as_other_name(points: FeaturePoints) -> FeaturePoints:
     """The points of a name that is not the main one of a person."""
     if points.value <= 0:
         return points
-    why = Message("for one it is another name", "same.other_name")
+    why = Message("it is not the main name of one of them", "same.other_name")
     against = reasons.together((points.against, why))
     return replace(points, value=points.value + OTHER_NAME, against=against, is_other_family=True)
 
@@ -150,7 +152,7 @@ def names_fit(a: Profile, b: Profile) -> bool:
     return any(_fits(name, other, b.husbands if name.husband else a.husbands) for name in a.names for other in b.names)
 
 
-def have_one_first_name(a: Profile, b: Profile) -> bool:
+def share_first_name_but_one_has_place(a: Profile, b: Profile) -> bool:
     """Whether the first names are the same, and one has a place where the other has a family name."""
     return any(
         name.given and other.given and name.given == other.given and name.has_place != other.has_place
@@ -190,14 +192,14 @@ def _name_points(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
     if one.ordinals and other.ordinals and not one.ordinals & other.ordinals:
         value -= 3.0
     low, high = NAME_RANGE
-    share = given.similarity if rest is NOTHING_TO_COMPARE else 0.6 * given.similarity + 0.4 * rest.similarity
+    share = given.similarity if rest is NEUTRAL else 0.6 * given.similarity + 0.4 * rest.similarity
     return FeaturePoints(
         min(max(value, low), high),
         share,
         reasons.together((given.reason, rest.reason, titles.reason)),
         reasons.together((given.against, rest.against, titles.against)),
         is_different_name=given.is_different_name or rest.is_different_name,
-        has_only_first_name=titles.value <= 0 and rest is NOTHING_TO_COMPARE and one.rest != other.rest,
+        has_only_first_name=titles.value <= 0 and rest is NEUTRAL and one.rest != other.rest,
         is_other_family=rest.is_other_family or titles.value < 0,
     )
 
@@ -209,7 +211,7 @@ def _titles_named_by_place(one: NameParts, other: NameParts) -> list[str]:
 
 
 def _titles(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
-    """Titles of a place: the same one is evidence, and two of one rank are more likely two people."""
+    """Titles of a place: the same one is evidence, and two of the same rank are more likely two people."""
     same = sorted(one.titles & other.titles) or [
         *_titles_named_by_place(one, other),
         *_titles_named_by_place(other, one),
@@ -222,14 +224,14 @@ def _titles(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
         if title.partition(" ")[0] in ranks:
             why = reasons.titles_differ(ranks[title.partition(" ")[0]], title)
             return FeaturePoints(OTHER_TITLE, 0.3, reasons.NO_REASON, why)
-    return NOTHING_TO_COMPARE
+    return NEUTRAL
 
 
 def _numbered(one: NameParts, other: NameParts) -> FeaturePoints:
     """Children without a name may be numbered: 'Son 1', 'Son 2'."""
     if not one.ordinals or not other.ordinals:
         return (
-            NO_POINTS
+            NOTHING_TO_COMPARE
             if one.ordinals == other.ordinals
             else FeaturePoints(0.0, 0.5, Message("only one has a number", "same.one_number"), is_different_name=True)
         )
@@ -240,7 +242,7 @@ def _numbered(one: NameParts, other: NameParts) -> FeaturePoints:
 
 def _given_names(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
     if not one.given or not other.given:
-        return NOTHING_TO_COMPARE
+        return NEUTRAL
     like = rarity.likeness(one.given, other.given)
     weight = rarity.shared(one.given, other.given)
     if like == 1.0 and len(one.given) > 1:
@@ -250,8 +252,8 @@ def _given_names(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoi
         if like:
             return FeaturePoints(0.9, like, reasons.first_names_match(*pair))
         return FeaturePoints(-5.0, 0.0, reasons.first_names_differ(*pair), is_different_name=True)
-    for least, part in ((0.94, 0.85), (0.88, 0.65), (0.82, 0.3)):
-        if like >= least:
+    for min_likeness, part in ((0.94, 0.85), (0.88, 0.65), (0.82, 0.3)):
+        if like >= min_likeness:
             why = reasons.first_names_forms(*pair) if like == VARIANT_SIMILARITY else reasons.first_names_alike(*pair)
             return FeaturePoints(part * weight, like, why)
     for given, others in ((one.given, other.rest), (other.given, one.rest)):
@@ -266,11 +268,11 @@ def _given_names(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoi
 def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: bool) -> FeaturePoints:
     """Surnames, middle names and epithets: which of them match, and whether both sides have some that do not.
 
-    Two men of one surname with different middle names are brothers or cousins; a woman's surname may have
+    Two men of the same surname with different middle names are brothers or cousins; a woman's surname may have
     changed by marriage.
     """
     if not one.rest or not other.rest:
-        return NOTHING_TO_COMPARE
+        return NEUTRAL
     value, alike, pairs = 0.0, 0.0, 0
     matched: list[str] = []
     left, right = dict.fromkeys(one.rest), dict.fromkeys(other.rest)
@@ -310,7 +312,7 @@ def date_points(a: Profile, b: Profile) -> FeaturePoints:
         era = _era_points(a.era, b.era)
         known += [era] if era else []
     if not known:
-        return NO_POINTS
+        return NOTHING_TO_COMPARE
     value = sum(part.value for part in known)
     return FeaturePoints(max(value, -12.0), probability(value), reasons.together(part.reason for part in known))
 
@@ -374,18 +376,20 @@ def place_points(a: Profile, b: Profile) -> FeaturePoints:
         if part
     ]
     if not found:
-        return NO_POINTS
+        return NOTHING_TO_COMPARE
     value = sum(part.value for part in found)
     return FeaturePoints(value, probability(value), reasons.together(part.reason for part in found))
 
 
-def _one_place(one: tuple[str, ...], other: tuple[str, ...], most: float, *, is_birth: bool) -> FeaturePoints | None:
+def _one_place(
+    one: tuple[str, ...], other: tuple[str, ...], max_points: float, *, is_birth: bool
+) -> FeaturePoints | None:
     if not one or not other:
         return None
     if word_similarity(one[0], other[0]) >= 0.92:
-        return FeaturePoints(most, 1.0, reasons.same_place(one[0], is_birth=is_birth))
+        return FeaturePoints(max_points, 1.0, reasons.same_place(one[0], is_birth=is_birth))
     if one[0] in other or other[0] in one:
-        return FeaturePoints(0.6 * most, 0.8, reasons.place_within(one[0], other[0], is_birth=is_birth))
+        return FeaturePoints(0.6 * max_points, 0.8, reasons.place_within(one[0], other[0], is_birth=is_birth))
     shared = sorted(set(one) & set(other))
     if shared:
         return FeaturePoints(0.2, 0.6, reasons.parts_of_place(shared[0], one[0], other[0], is_birth=is_birth))

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from kiwiresearch.kin.plausibility import YOUNGEST_PARENT
 from kiwiresearch.kin.resolve.family_structure import FamilyStructure
-from kiwiresearch.kin.resolve.features import have_one_first_name, names_fit
+from kiwiresearch.kin.resolve.features import names_fit, share_first_name_but_one_has_place
 from kiwiresearch.kin.resolve.profile import FILE_PREFIX, Profile, are_listed_together, sounds, years_of
 from kiwiresearch.kin.tree import DISCARDED, PersonId, SourceId, Tree
 from kiwiresearch.messages import Message
@@ -25,15 +25,15 @@ def ordered_pair(one: PersonId, other: PersonId) -> Pair:
 
 
 def are_different_pages(one: str, other: str) -> bool:
-    """Whether two addresses are different pages of one book or site, which has one page per person."""
+    """Whether two addresses are different pages of the same book or site, which has one page per person."""
     places = [SITE.match(address) for address in (one, other)]
     return one != other and places[0] is not None and places[1] is not None and places[0][0] == places[1][0]
 
 
-def source_of_both(a: Profile, b: Profile) -> SourceId:
+def source_listing_both(a: Profile, b: Profile) -> SourceId:
     """A source that names the two as two people; empty if there is none.
 
-    A page may name one person in several places, in a list by the full name and in its text by a short one.
+    A page may name the same person in several places, in a list by the full name and in its text by a short one.
     """
     shared = a.sources & b.sources
     if not shared:
@@ -45,10 +45,10 @@ def source_of_both(a: Profile, b: Profile) -> SourceId:
 
 
 def _fill_one_place(a: Profile, b: Profile) -> bool:
-    """Whether a family has room for one of them only: nobody has two fathers, or living sisters of one name."""
+    """Whether a family has room for one of them only: nobody has two fathers, or living sisters of the same name."""
     if a.children & b.children:
         return bool(a.sex) and a.sex == b.sex
-    return bool(a.parents & b.parents) and have_one_first_name(a, b)
+    return bool(a.parents & b.parents) and share_first_name_but_one_has_place(a, b)
 
 
 def _are_dates_apart(a: Profile, b: Profile) -> bool:
@@ -105,7 +105,7 @@ class Vetoes:
         return known
 
     def _by_sources(self, a: Profile, b: Profile) -> Iterator[Message]:
-        source = source_of_both(a, b)
+        source = source_listing_both(a, b)
         if source:
             called = source_name(self._tree, source)
             yield Message(f"“{called}” mentions both as two people", "same.veto.source", source=called)
@@ -276,7 +276,7 @@ def _pairs_of(block: Sequence[PersonId], profiles: Mapping[PersonId, Profile]) -
 
 
 def _is_file_shared(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether both are in one family file, which has each person once."""
+    """Whether both are in the same family file, which has each person once."""
     return any(source.startswith(FILE_PREFIX) for source in one & other)
 
 
@@ -285,4 +285,4 @@ def _may_match(a: Profile, b: Profile) -> bool:
     if a.sex and b.sex and a.sex != b.sex:
         return False
     is_same_time = a.era[0] - b.era[1] <= MAX_BIRTH_GAP and b.era[0] - a.era[1] <= MAX_BIRTH_GAP
-    return is_same_time and not source_of_both(a, b)
+    return is_same_time and not source_listing_both(a, b)

@@ -22,7 +22,7 @@ class ResolveSettings:
     review_at: float = 0.50
     shown_at: float = 0.20
     """Pairs below it are not listed, unless their name and dates need an explanation."""
-    min_groups: int = 2
+    min_evidence_kinds: int = 2
     """How many independent kinds of evidence a merge without review needs."""
     rounds: int = 4
     """How many times the results for relatives are passed on."""
@@ -35,9 +35,9 @@ class ResolveSettings:
                 f"The thresholds {marks[1:-1]!r} are not in order.",
                 remedy="Set shown_at, review_at, review_merge_at and merge_at in ascending order, from 0 to 1.",
             )
-        if self.rounds < 0 or self.min_groups < 1:
+        if self.rounds < 0 or self.min_evidence_kinds < 1:
             raise BadSettings(
-                f"Cannot match people in {self.rounds!r} rounds with {self.min_groups!r} kinds of evidence.",
+                f"Cannot match people in {self.rounds!r} rounds with {self.min_evidence_kinds!r} kinds of evidence.",
                 remedy="Use 0 or more rounds and 1 or more kinds of evidence.",
             )
 
@@ -71,7 +71,7 @@ class FeatureScore:
     score: float
     reason: Message
     against: Message = NO_REASON
-    """What of it speaks against the pair."""
+    """The part of it that speaks against a match."""
 
     @property
     def words(self) -> Message:
@@ -135,9 +135,9 @@ class MergeProposal:
         }
 
 
-def action_for(score: float, groups: int, settings: ResolveSettings, *, is_sure: bool = True) -> MergeAction:
+def action_for(score: float, evidence_kinds: int, settings: ResolveSettings, *, is_sure: bool = True) -> MergeAction:
     """The action for a score; without enough kinds of sure evidence nothing is merged without review."""
-    if is_sure and score >= settings.merge_at and groups >= settings.min_groups:
+    if is_sure and score >= settings.merge_at and evidence_kinds >= settings.min_evidence_kinds:
         return "merge"
     if score >= settings.review_merge_at:
         return "merge_with_review"

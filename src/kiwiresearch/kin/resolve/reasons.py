@@ -1,4 +1,4 @@
-"""Sentences of the resolver: what makes two records one person, or two."""
+"""Sentences of the resolver: what suggests that two records are the same person, or two people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROLES = {
 
 
 def together(reasons: Iterable[Message]) -> Message:
-    """Several reasons of one kind of evidence."""
+    """Several reasons from the same kind of evidence."""
     parts = tuple(reason for reason in reasons if reason)
     if len(parts) < 2:
         return parts[0] if parts else NO_REASON
@@ -56,7 +56,7 @@ def first_names_alike(one: str, other: str) -> Message:
 
 def first_names_forms(one: str, other: str) -> Message:
     one, other = _written(one), _written(other)
-    text = f"“{one}” and “{other}” are forms of one first name"
+    text = f"“{one}” and “{other}” are forms of the same first name"
     return Message(text, "same.first_names_forms", one=one, other=other)
 
 

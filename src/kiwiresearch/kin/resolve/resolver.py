@@ -48,8 +48,10 @@ def propose(
     groups = PersonGroups(scores)
     shown: Counter[PersonId] = Counter()
     proposals: list[MergeProposal] = []
-    for pair in sorted(scores.beliefs, key=lambda each: (-scores.beliefs[each], -scores.scores[each], each)):
-        score = probability(scores.beliefs[pair])
+    for pair in sorted(
+        scores.log_odds, key=lambda each: (-scores.log_odds[each], -scores.log_odds_before_rivals[each], each)
+    ):
+        score = probability(scores.log_odds[pair])
         if score < settings.shown_at:
             break
         if score < settings.merge_at and max(shown[person_id] for person_id in pair) >= MAX_SHOWN:
@@ -144,7 +146,7 @@ def proposal_for(scores: PairScores, pair: Pair, score: float, vetoes: tuple[Mes
     is_sure = _is_sure(scores, pair, base)
     action: MergeAction = "separate" if vetoes else action_for(score, len(supporting), scores.settings, is_sure=is_sure)
     against = [*vetoes, *_against(scores, pair, features, base, kin)]
-    if not vetoes and len(supporting) < scores.settings.min_groups:
+    if not vetoes and len(supporting) < scores.settings.min_evidence_kinds:
         against.append(ONE_EVIDENCE if supporting else NO_EVIDENCE)
     in_favour = [feature.reason for feature in features if feature.points > 0]
     return MergeProposal(
@@ -166,12 +168,12 @@ def _against(
         yield feature.words if feature.points < 0 else feature.against
     if base.page_of_both and not base.vetoed:
         page = source_name(scores.tree, base.page_of_both)
-        text = f"“{page}” names both, in different places, and never says that they are one person"
+        text = f"“{page}” names both, in different places, and never says that they are the same person"
         yield Message(text, "same.one_page", page=page)
     if base.name.has_only_first_name:
         yield Message("nothing but the first names can be compared", "same.only_first_name")
-    have_one_origin = any(role in ORIGIN_ROLES for role, _ in kin.matched)
-    if have_one_origin and (scores.may_be_siblings(pair) or base.name.is_other_family):
+    have_same_origin = any(role in ORIGIN_ROLES for role, _ in kin.matched)
+    if have_same_origin and (scores.may_be_siblings(pair) or base.name.is_other_family):
         are_twins = is_same_day(*(scores.profiles[person_id].birth for person_id in pair))
         yield TWINS if are_twins else SIBLINGS
 
@@ -197,17 +199,17 @@ def _features(scores: PairScores, base: BaseScore, kin: KinPoints) -> tuple[Feat
 
 
 def _is_sure(scores: PairScores, pair: Pair, base: BaseScore) -> bool:
-    """Whether a pair can be merged without review: by more than its place in a family, and not within one page."""
+    """Whether a pair can be merged without review: by more than its place in a family, and not within the same page."""
     if base.same_id:
         return True
     if base.page_of_both or not _is_name_sure(scores, pair, base):
         return False
-    without_structure = probability(scores.beliefs.get(pair, base.total) - base.structure.value)
+    without_structure = probability(scores.log_odds.get(pair, base.total) - base.structure.value)
     return without_structure >= scores.settings.merge_at
 
 
 def _is_name_sure(scores: PairScores, pair: Pair, base: BaseScore) -> bool:
-    """Whether more than a first name agrees, or else a day or stated relatives: a child has one mother."""
+    """Whether more than a first name agrees; failing that, a birth or death day, or stated relatives."""
     a, b = (scores.profiles[person] for person in pair)
     if is_same_day(a.birth, b.birth) or is_same_day(a.death, b.death):
         return True

@@ -18,7 +18,7 @@ from kiwiresearch.kin.resolve.pairs import (
     Vetoes,
     candidate_pairs,
     ordered_pair,
-    source_of_both,
+    source_listing_both,
 )
 from kiwiresearch.kin.resolve.profile import Profile, profiles_of
 from kiwiresearch.kin.resolve.proposal import ResolveSettings
@@ -27,15 +27,15 @@ from kiwiresearch.messages import Message
 
 Role = Literal["father", "mother", "parent", "sibling", "spouse", "child"]
 Relatives = Mapping[Role, tuple[PersonId, ...]]
-Belief = Callable[[Pair], float]
+LogOdds = Callable[[Pair], float]
 """Log-odds that two relatives are the same person, without the evidence that comes from the pair being scored."""
 
-SHARED: dict[Role, float] = {
+SHARED_FREQUENCY: dict[Role, float] = {
     "father": 0.95, "mother": 0.93, "parent": 0.6, "sibling": 0.5, "spouse": 0.6, "child": 0.5,
 }  # fmt: skip
-"""How often two records of one person, which both have such a relative, share one: nobody has two fathers,
+"""How often two records of the same person, which both have such a relative, share one: nobody has two fathers,
 but several wives and children, and no source knows all of them."""
-SHARED_BY_CHANCE: dict[Role, float] = {
+SHARED_FREQUENCY_BY_CHANCE: dict[Role, float] = {
     "father": 1 / 400, "mother": 1 / 400, "parent": 1 / 400, "sibling": 1 / 250, "spouse": 1 / 1500, "child": 1 / 800,
 }  # fmt: skip
 """How often two records of different people share one."""
@@ -47,23 +47,23 @@ OWN_FAMILY: tuple[Role, ...] = ("spouse", "child")
 MAX_FURTHER_MATCH = 1.5
 """The most that the second and third relative in one role can add."""
 REPEATED_EVIDENCE_WEIGHT = 0.35
-"""Relatives of one household repeat the same evidence: all but the strongest have only this weight."""
+"""Relatives of the same household repeat the same evidence: all but the strongest have only this weight."""
 MAX_PENALTY = -5.0
 KIN_RANGE = (-7.0, 13.0)
 
 
 @dataclass(frozen=True, slots=True)
 class KinPoints:
-    """Log-odds from the relatives, and the share of each match."""
+    """Log-odds from the relatives, and the points that each match contributes."""
 
     value: float
     matched: tuple[tuple[Role, Pair], ...]
     unmatched: tuple[Role, ...]
-    shares: Mapping[Pair, float]
+    points_by_match: Mapping[Pair, float]
 
 
 def relatives_of(tree: Tree, profiles: Mapping[PersonId, Profile]) -> dict[PersonId, Relatives]:
-    """The relatives of each person by role; those that only follow from others count as well."""
+    """The relatives of each person by role, including those inferred from other ties."""
     structure = FamilyStructure(tree, profiles)
     return {person: _by_role(tree, person, profiles, structure) for person in profiles}
 
@@ -95,7 +95,7 @@ def _other_parents(tree: Tree, person: PersonId) -> Iterator[PersonId]:
 def kin_points(
     one: Relatives,
     other: Relatives,
-    belief: Belief,
+    log_odds: LogOdds,
     prior: float,
     *,
     is_same_sex: bool = False,
@@ -108,15 +108,15 @@ def kin_points(
     by_role: dict[Role, float] = {}
     matched: list[tuple[Role, Pair]] = []
     unmatched: list[Role] = []
-    shares: dict[Pair, float] = {}
+    points_by_match: dict[Pair, float] = {}
     for role, ids in one.items():
         others = other.get(role)
         if not others:
             continue
-        best = _best_matches(ids, others, belief)
-        by_chance = SHARED_CHILD_OF_SAME_SEX if role == "child" and is_same_sex else SHARED_BY_CHANCE[role]
+        best = _best_matches(ids, others, log_odds)
+        by_chance = SHARED_CHILD_OF_SAME_SEX if role == "child" and is_same_sex else SHARED_FREQUENCY_BY_CHANCE[role]
         ratio = math.exp(min(best[0][0] - prior, CERTAIN)) / max(len(ids), len(others))
-        by_role[role] = _role_points(SHARED[role], by_chance, ratio, best, shares)
+        by_role[role] = _role_points(SHARED_FREQUENCY[role], by_chance, ratio, best, points_by_match)
         sure = [(role, pair) for odds, pair in best if odds > 0]
         matched += sure
         if not sure and by_role[role] < 0:
@@ -124,12 +124,14 @@ def kin_points(
     origin = _combined(by_role, ORIGIN_ROLES)
     value = min(origin, max_origin_points) + _combined(by_role, OWN_FAMILY)
     low, high = KIN_RANGE
-    return KinPoints(min(max(value, low), high), tuple(matched), tuple(unmatched), shares)
+    return KinPoints(min(max(value, low), high), tuple(matched), tuple(unmatched), points_by_match)
 
 
-def _best_matches(ids: tuple[PersonId, ...], others: tuple[PersonId, ...], belief: Belief) -> list[tuple[float, Pair]]:
+def _best_matches(
+    ids: tuple[PersonId, ...], others: tuple[PersonId, ...], log_odds: LogOdds
+) -> list[tuple[float, Pair]]:
     """Match each relative with the best fit, nobody twice, best first."""
-    options = [(CERTAIN if x == y else belief(ordered_pair(x, y)), x, y) for x in ids for y in others]
+    options = [(CERTAIN if x == y else log_odds(ordered_pair(x, y)), x, y) for x in ids for y in others]
     options.sort(key=lambda found: (-found[0], found[1], found[2]))
     used: set[tuple[int, PersonId]] = set()
     best: list[tuple[float, Pair]] = []
@@ -142,15 +144,15 @@ def _best_matches(ids: tuple[PersonId, ...], others: tuple[PersonId, ...], belie
 
 
 def _role_points(
-    shared: float, by_chance: float, ratio: float, best: list[tuple[float, Pair]], shares: dict[Pair, float]
+    shared: float, by_chance: float, ratio: float, best: list[tuple[float, Pair]], points_by_match: dict[Pair, float]
 ) -> float:
     """The points of the matches in one role; `ratio` is how much likelier one person is than two."""
     pair = best[0][1]
     value = math.log((shared * ratio + 1 - shared) / (by_chance * ratio + 1 - by_chance))
-    shares[pair] = shares.get(pair, 0.0) + value
+    points_by_match[pair] = points_by_match.get(pair, 0.0) + value
     for odds, pair in best[1:3]:
         more = MAX_FURTHER_MATCH * probability(odds)
-        shares[pair] = shares.get(pair, 0.0) + more
+        points_by_match[pair] = points_by_match.get(pair, 0.0) + more
         value += more
     return value
 
@@ -169,7 +171,8 @@ LOWEST = -30.0
 SAME_ID = 20.0
 SAME_PAGE = -2.5
 """A page mostly names a person in one way, so two names in different places are more likely two people."""
-MIN_PRIOR = 5.0
+MIN_ODDS_AGAINST = 5.0
+"""The least log-odds against any two people being the same, however few people there are."""
 RIVAL_FROM = -4.0
 """Log-odds from which another candidate counts as a rival."""
 UNNAMED_CHILD_LIMIT = 3.0
@@ -205,12 +208,12 @@ class PairScores:
         self.relatives = relatives_of(tree, self.profiles)
         self._vetoes = Vetoes(tree, separated)
         self.rarity = Rarity(self.profiles.values())
-        self.prior = -max(MIN_PRIOR, math.log(max(len(self.profiles) / 2, 1))) - 0.5
+        self.prior = -max(MIN_ODDS_AGAINST, math.log(max(len(self.profiles) / 2, 1))) - 0.5
         self._bases: dict[Pair, BaseScore] = {}
         self.pairs: set[Pair] = set()
-        self.scores: dict[Pair, float] = {}
+        self.log_odds_before_rivals: dict[Pair, float] = {}
         self.kin: dict[Pair, KinPoints] = {}
-        self.beliefs: dict[Pair, float] = {}
+        self.log_odds: dict[Pair, float] = {}
         """Log-odds after taking rivals into account."""
 
     def run(self) -> None:
@@ -232,13 +235,13 @@ class PairScores:
         """All vetoes of a pair."""
         return tuple(self._vetoes.reasons(*(self.profiles[person_id] for person_id in pair)))
 
-    def vetoed_lookalikes(self, least: float) -> list[tuple[Pair, BaseScore]]:
+    def vetoed_lookalikes(self, min_points: float) -> list[tuple[Pair, BaseScore]]:
         """Pairs that are ruled out although name and dates agree, and that are not from one source."""
         return [
             (pair, base)
             for pair, base in sorted(self._bases.items())
             if base.vetoed
-            and base.total - self.prior >= least
+            and base.total - self.prior >= min_points
             and base.dates.value > 0
             and self.profiles[pair[0]].sources.isdisjoint(self.profiles[pair[1]].sources)
         ]
@@ -264,8 +267,8 @@ class PairScores:
     def _pairs_of_relatives(self) -> list[Pair]:
         """The relatives of pairs that are probably the same person, role by role."""
         found: set[Pair] = set()
-        for pair, belief in self.beliefs.items():
-            if belief <= 0:
+        for pair, log_odds in self.log_odds.items():
+            if log_odds <= 0:
                 continue
             one, other = (self.relatives[person] for person in pair)
             for role in one.keys() & other.keys():
@@ -281,7 +284,7 @@ class PairScores:
         return kin_points(
             one,
             other,
-            lambda relative_pair: self._belief(relative_pair, pair),
+            lambda relative_pair: self._log_odds_without(relative_pair, pair),
             self.prior,
             is_same_sex=is_same_sex,
             max_origin_points=self._max_origin_points(pair),
@@ -302,39 +305,39 @@ class PairScores:
         gap = max(first[0] - second[1], second[0] - first[1]) if first and second else 0
         return NAMESAKE_SIBLING_LIMIT if gap > SLACK_YEARS else math.inf
 
-    def _belief(self, pair: Pair, scored_pair: Pair) -> float:
-        """The belief in a pair, without the part that comes from the pair being scored."""
-        known = self.beliefs.get(pair)
+    def _log_odds_without(self, pair: Pair, scored_pair: Pair) -> float:
+        """The log-odds of a pair, without the part that comes from the pair being scored."""
+        known = self.log_odds.get(pair)
         if known is None:
             base = self.base(pair)
             return LOWEST if base.vetoed else base.total
-        from_kin = self.kin.get(pair, NO_KIN).shares.get(scored_pair, 0.0)
+        from_kin = self.kin.get(pair, NO_KIN).points_by_match.get(scored_pair, 0.0)
         return known - max(from_kin, 0.0)  # only support is taken out; evidence against the pair stays
 
     def _score(self) -> None:
-        self.scores = {
+        self.log_odds_before_rivals = {
             pair: max(self.base(pair).total + self.kin.get(pair, NO_KIN).value, LOWEST) for pair in sorted(self.pairs)
         }
-        self.beliefs = self._against_rivals()
+        self.log_odds = self._against_rivals()
 
     def _against_rivals(self) -> dict[Pair, float]:
-        """A source that names two people has one of them at most, so candidates from it weaken each other."""
+        """Two people named by one source cannot both be the match, so they weaken each other."""
         rivals: dict[PersonId, list[tuple[float, PersonId]]] = defaultdict(list)
-        for (item, other), score in self.scores.items():
-            if score > RIVAL_FROM:
-                rivals[item].append((score, other))
-                rivals[other].append((score, item))
+        for (item, other), log_odds in self.log_odds_before_rivals.items():
+            if log_odds > RIVAL_FROM:
+                rivals[item].append((log_odds, other))
+                rivals[other].append((log_odds, item))
         strongest = {
-            person: [(math.exp(score), self.profiles[item]) for score, item in nlargest(MAX_RIVALS, found)]
+            person: [(math.exp(log_odds), self.profiles[item]) for log_odds, item in nlargest(MAX_RIVALS, found)]
             for person, found in rivals.items()
         }
         found: dict[Pair, float] = {}
-        for pair, score in self.scores.items():
+        for pair, log_odds in self.log_odds_before_rivals.items():
             odds = 1.0
             for person, other in (pair, pair[::-1]):
                 candidate = self.profiles[other]
                 for weight, rival in strongest.get(person, ()):
-                    if rival.id != other and source_of_both(candidate, rival):
+                    if rival.id != other and source_listing_both(candidate, rival):
                         odds += weight
-            found[pair] = score - math.log(odds)
+            found[pair] = log_odds - math.log(odds)
         return found

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kiwiresearch.errors import HostAway, KiwiError, PageNotFound
+from kiwiresearch.errors import HostUnreachable, KiwiError, PageNotFound
 from kiwiresearch.kin.sources.source import SUFFIXES, FetchedRecord, PersonQuery
 from kiwiresearch.kin.tree import Source, row_id
 from kiwiresearch.page import PageDoc, open_page
@@ -109,7 +109,7 @@ class BookSource:
     def _read(self, book: OpenBook, path: str) -> FetchedRecord | None:
         try:
             return self._fetched(book, open_page(book.archive, path))
-        except HostAway:
+        except HostUnreachable:
             raise  # its pages are not missing, so the search proves nothing
         except KiwiError:
             return None  # an unreadable page is not a result; `fetch` says what is wrong with it

@@ -219,7 +219,7 @@ class FamilySearchSource(PluginSource):
                 remedy="People who may be living are never imported.",
             )
         shown = FetchedPage(page.url, page.status, record.text.encode("utf-8", "replace"), page.kind, page.fetched_at)
-        source = source_record(self.plugin, shown, self._gate.accessed_at(page.fetched_at), record.person.title)
+        source = source_record(self.plugin, shown, self._gate.format_time(page.fetched_at), record.person.title)
         return FetchedRecord(source, record.text, reading=record.person)
 
     def _get(self, url: str, accept: str) -> FetchedPage:

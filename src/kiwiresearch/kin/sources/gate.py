@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib.metadata import PackageNotFoundError, version
 
-from kiwiresearch.errors import SourceRefused, SourceResting, SourceUnreachable
+from kiwiresearch.errors import SourceRateLimited, SourceRefused, SourceUnreachable
 from kiwiresearch.kin.sources.plugin import Plugin
 from kiwiresearch.kin.sources.request_limits import (
     MAX_WAIT_S,
@@ -90,7 +90,7 @@ MAX_TRIES = 3
 BUSY_STATUSES = frozenset({429, 503})
 NO_ANSWER = 599
 """Not a real status; like any 5xx, it lets `parse_robots` allow nothing."""
-DEFAULT_REST_S = 60.0
+DEFAULT_PAUSE_S = 60.0
 """How long to leave a host alone that says 'too many' without a time; doubled the second time."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -102,7 +102,7 @@ class Permissions:
     enabled: frozenset[str] = frozenset()
     terms_acknowledged: frozenset[str] = frozenset()
     """Plugins with unknown terms that the user says they may use."""
-    named: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    extra_hosts: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Further addresses the user allows a plugin, as 'scheme://host:port'."""
     contact: str = ""
     """How a source can reach the user."""
@@ -132,7 +132,7 @@ class Gate:
     def close(self) -> None:
         self._transport.close()
 
-    def accessed_at(self, moment: float) -> str:
+    def format_time(self, moment: float) -> str:
         return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def check_allowed(self, plugin: Plugin) -> None:
@@ -152,17 +152,17 @@ class Gate:
             )
         terms = plugin.compliance.tos_automation
         if terms == "forbidden":
-            what, rest = "forbid", "."
+            what, remedy_end = "forbid", "."
         elif terms == "unknown" and name not in self.permissions.terms_acknowledged:
             what = "may not allow"
-            rest = f". If you have permission, run: kiwiresearch kin plugins on {name} --terms-ok"
+            remedy_end = f". If you have permission, run: kiwiresearch kin plugins on {name} --terms-ok"
         else:
             return
-        remedy = f"Read {plugin.compliance.tos_url}{rest}"
+        remedy = f"Read {plugin.compliance.tos_url}{remedy_end}"
         raise SourceRefused(f"The terms of {name!r} {what} automated access.", rule="terms", remedy=remedy)
 
     def check_query_allowed(self, plugin: Plugin, query: PersonQuery) -> None:
-        """The same for a person, who must be dead: living people are not searched for outside the books."""
+        """Raise if the plugin may not be used, or not for this person: only the dead are searched for outside books."""
         self.check_allowed(plugin)
         if query.living != "deceased":
             raise SourceRefused(
@@ -174,7 +174,9 @@ class Gate:
     def get(self, plugin: Plugin, request: Request) -> FetchedPage:
         """The answer to a request, cached or fetched; raises if there is none."""
         self.check_allowed(plugin)
-        allowed = AllowedHosts(plugin.hosts(), self.permissions.named.get(plugin.plugin_id, frozenset()), self._resolve)
+        allowed = AllowedHosts(
+            plugin.hosts(), self.permissions.extra_hosts.get(plugin.plugin_id, frozenset()), self._resolve
+        )
         allowed.check(request.url)
         ttl_s = plugin.compliance.cache_ttl_seconds
         cached = self._cache.get(plugin.plugin_id, request, now=self._clock.now(), ttl_s=ttl_s)
@@ -221,11 +223,11 @@ class Gate:
             answer = self._send_paced(plugin, allowed, request, robots.gap_s())
             if answer.status not in BUSY_STATUSES:
                 return answer
-            rest = _retry_after_s(answer.retry_after, self._clock.now())
-            wait = DEFAULT_REST_S * 2 ** (attempt - 1) if rest is None else rest
-            self._limiter.rest(_host(request.url), wait)
-            if wait > MAX_WAIT_S or attempt == MAX_TRIES:
-                raise SourceResting(f"The host {_host(request.url)!r} is too busy.", retry_after_s=wait)
+            wanted_s = _retry_after_s(answer.retry_after, self._clock.now())
+            pause_s = DEFAULT_PAUSE_S * 2 ** (attempt - 1) if wanted_s is None else wanted_s
+            self._limiter.pause(_host(request.url), pause_s)
+            if pause_s > MAX_WAIT_S or attempt == MAX_TRIES:
+                raise SourceRateLimited(f"The host {_host(request.url)!r} is too busy.", retry_after_s=pause_s)
         raise AssertionError("unreachable")
 
     def _send_paced(self, plugin: Plugin, allowed: AllowedHosts, request: Request, asked_gap_s: float) -> HttpAnswer:
@@ -253,8 +255,8 @@ class Gate:
             except SourceUnreachable:
                 return parse_robots(NO_ANSWER, b"", self._clock.now())
             if answer.status in BUSY_STATUSES:
-                rest_s = _retry_after_s(answer.retry_after, self._clock.now()) or DEFAULT_REST_S
-                self._limiter.rest(_host(asked.url), rest_s)
+                pause_s = _retry_after_s(answer.retry_after, self._clock.now()) or DEFAULT_PAUSE_S
+                self._limiter.pause(_host(asked.url), pause_s)
             if answer.status not in REDIRECTS or not answer.location:
                 return parse_robots(answer.status, answer.content, self._clock.now())
             asked = Request(allowed.redirect_target(asked.url, answer.location), accept="text/plain")

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from protego import Protego
 
-from kiwiresearch.errors import SourceResting
+from kiwiresearch.errors import SourceRateLimited
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.sources.transport import Request
 
@@ -89,7 +89,7 @@ def robots_url(url: str) -> str:
 
 MAX_WAIT_S = 60.0
 """For longer waits the query goes back to its queue."""
-MAX_REST_S = 7 * 86_400.0
+MAX_PAUSE_S = 7 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,21 +128,21 @@ class Limiter:
         last = min(state.get("at", now), now)  # the clock may have been set back
         # A token bucket: tokens come back with time, and each request takes one.
         tokens = min(float(pace.burst), state.get("tokens", float(pace.burst)) + (now - last) / pace.gap_s)
-        waits = [min(state.get("not_before", 0.0) - now, MAX_REST_S), (1.0 - tokens) * pace.gap_s]
+        waits = [min(state.get("not_before", 0.0) - now, MAX_PAUSE_S), (1.0 - tokens) * pace.gap_s]
         if "at" in state:
             waits.append(last + pace.min_gap_s - now)
         wait = max(0.0, *waits)
         if wait > MAX_WAIT_S:
-            raise SourceResting(f"The host {host!r} limits how often it can be queried.", retry_after_s=wait)
+            raise SourceRateLimited(f"The host {host!r} limits how often it can be queried.", retry_after_s=wait)
         if wait > 0:
             self._clock.wait(wait)
         left = min(float(pace.burst), tokens + wait / pace.gap_s) - 1.0
         self._memory.set(_pace_key(host), {"at": now + wait, "tokens": max(left, 0.0), "not_before": 0.0})
 
-    def rest(self, host: str, seconds: float) -> None:
+    def pause(self, host: str, seconds: float) -> None:
         """Leave the host alone for a time."""
         now = self._clock.now()
-        seconds = min(max(seconds, 0.0), MAX_REST_S)
+        seconds = min(max(seconds, 0.0), MAX_PAUSE_S)
         self._memory.set(_pace_key(host), {"at": now, "tokens": 0.0, "not_before": now + seconds})
 
     def _state(self, host: str) -> dict[str, float]:

@@ -139,7 +139,7 @@ class SiteSource(PluginSource):
         reading = read_site_page(page.content, self.plugin, page.url)
         if not page.from_cache:
             self._health.note(self.plugin, reading.missing)
-        source = source_record(self.plugin, page, self._gate.accessed_at(page.fetched_at), reading.person.title)
+        source = source_record(self.plugin, page, self._gate.format_time(page.fetched_at), reading.person.title)
         return FetchedRecord(source, reading.text, reading=reading.person)
 
     def _results(self, query: PersonQuery) -> list[str]:

@@ -41,10 +41,10 @@ class PinnedAddress:
 
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
-    """The hosts of one plugin, and the addresses the user allowed as well."""
+    """The hosts of a plugin, and the addresses that the user allowed as well."""
 
     hosts: frozenset[str]
-    named: frozenset[str] = frozenset()
+    extra_hosts: frozenset[str] = frozenset()
     resolve: Resolve = system_addresses
 
     def check(self, url: str) -> str:
@@ -58,7 +58,7 @@ class AllowedHosts:
             raise _refused(url, "is not a valid web address")
         if "@" in netloc or not parts.hostname:
             raise _refused(url, "has a user name or no host name")
-        if f"{parts.scheme}://{netloc}" in self.named:
+        if f"{parts.scheme}://{netloc}" in self.extra_hosts:
             return url
         if parts.scheme != "https" or port != PORTS["https"]:
             raise _refused(url, "is not https")
@@ -72,7 +72,7 @@ class AllowedHosts:
         host = parts.hostname or ""
         netloc = parts.netloc.lower()
         port = parts.port or PORTS[parts.scheme]
-        may_be_private = f"{parts.scheme}://{netloc}" in self.named
+        may_be_private = f"{parts.scheme}://{netloc}" in self.extra_hosts
         try:
             found = list(self.resolve(host, port))
         except (OSError, UnicodeError) as problem:

@@ -190,7 +190,7 @@ class WikidataSource(PluginSource):
             sex="male" if sex == "male" else "female" if sex == "female" else "",
             facts=tuple(facts),
         )
-        source = source_record(self.plugin, page, self._gate.accessed_at(fetched_at), name)
+        source = source_record(self.plugin, page, self._gate.format_time(fetched_at), name)
         return FetchedRecord(source, text, reading=reading)
 
 

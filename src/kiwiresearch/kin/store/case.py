@@ -197,7 +197,7 @@ class CaseState(StorePart):
 
     def state(self, key: str) -> Any:
         """The value stored under that key; None if there is none."""
-        with self._db.reading(run_deferred_first=False):
+        with self._db.reading(run_hooks_first=False):
             found = self._db.run(STATE, {"key": key}).scalar()
         return found[0] if found else None
 
@@ -263,7 +263,7 @@ class CaseStore(
         self.merges = Merges(database)
         self.edits = Edits(database)
         self.attachments = Attachments(database)
-        database.deferred = [projection.refresh, write_pending]
+        database.hooks = [projection.refresh, write_pending]
 
     @classmethod
     def create(
@@ -284,7 +284,7 @@ class CaseStore(
     ) -> Self:
         """Open a case; an older one is upgraded, a newer one refused.
 
-        Opened `for_changes`, nobody else may change it until it is closed; others are waited for up to `wait_s`.
+        With `for_changes`, nobody else may change it until it is closed; another process is waited for up to `wait_s`.
         """
         return cls(CaseDatabase.open(where, now, busy_s=busy_s, for_changes=for_changes, wait_s=wait_s))
 

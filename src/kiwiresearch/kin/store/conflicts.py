@@ -10,7 +10,7 @@ from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store import audit
 from kiwiresearch.kin.store.database import StorePart
-from kiwiresearch.kin.store.people_and_sources import canonical_id, may_live
+from kiwiresearch.kin.store.people_and_sources import canonical_id, may_be_living
 from kiwiresearch.kin.store.tables import ASSERTION, CONFLICT, RELATIONSHIP
 from kiwiresearch.kin.store.values import ConflictRow
 from kiwiresearch.kin.tree import row_id
@@ -52,7 +52,12 @@ class ConflictStore(StorePart):
                 self._db.put(CONFLICT, row)
                 shown, was = _audit_state(row), _audit_state(before[0]) if before else None
                 audit.record(
-                    self._db, "conflict", conflict_id, is_redacted=may_live(self._db, root), before=was, after=shown
+                    self._db,
+                    "conflict",
+                    conflict_id,
+                    is_redacted=may_be_living(self._db, root),
+                    before=was,
+                    after=shown,
                 )
             return conflict_id
 

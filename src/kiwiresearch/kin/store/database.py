@@ -44,7 +44,7 @@ WRITER = "writer"
 """The lock that gives a case on a server one writer, as a file has."""
 HOLDER = "holder"
 """The lock for working on a case, across any number of steps."""
-FIRST_VERSION = "alembic_version"
+ALEMBIC_TABLE = "alembic_version"
 """The version table of cases that Alembic created."""
 
 
@@ -53,7 +53,7 @@ def _drop_unused(connection: Connection) -> None:
     for column in ("lease_until", "leased_by"):
         connection.execute(text(f"ALTER TABLE queue_item DROP COLUMN {column}"))
     connection.execute(text("UPDATE queue_item SET status = 'taken' WHERE status = 'leased'"))
-    for table in ("http_cache", "robots_cache", FIRST_VERSION):
+    for table in ("http_cache", "robots_cache", ALEMBIC_TABLE):
         connection.execute(text(f"DROP TABLE {table}"))
     CASE_FORMAT.create(connection)
     connection.execute(insert(CASE_FORMAT).values(name="version", value="2"))
@@ -72,7 +72,7 @@ def _add_edits(connection: Connection) -> None:
 
 
 def _move_overrides(connection: Connection) -> None:
-    """What users said about who is living is a decision like others."""
+    """Move what users set about who is living into the decisions."""
     for key, aspect in (("living_overrides", "living"), ("living_reasons", "living_reason")):
         found = connection.execute(select(CASE_STATE.c.value).where(CASE_STATE.c.key == key)).scalar()
         rows = [
@@ -84,7 +84,8 @@ def _move_overrides(connection: Connection) -> None:
         connection.execute(delete(CASE_STATE).where(CASE_STATE.c.key == key))
 
 
-SCHEMA = DatabaseSchema(METADATA, CASE_FORMAT, 3, MappingProxyType({2: _drop_unused, 3: _add_edits}), create_triggers)
+MIGRATIONS = MappingProxyType({2: _drop_unused, 3: _add_edits})
+SCHEMA = DatabaseSchema(METADATA, CASE_FORMAT, 3, MIGRATIONS, create_triggers)
 
 Change = list[Any]
 """A change of an edit: `["put", table, row]`, `["drop", table, row]` or `["set", table, id, column, old, new]`."""
@@ -112,7 +113,7 @@ class CaseDatabase:
         self.texts: dict[str, str] = {}
         self.trees: dict[bool, tuple[Hashable, Tree]] = {}
         """The trees without and with discarded facts, each with the version of the case that it was read from."""
-        self.deferred: list[Callable[[CaseDatabase], None]] = []
+        self.hooks: list[Callable[[CaseDatabase], None]] = []
         self._inserts: dict[Table, Executable] = {}
         self._transactions = 0
         self._statements = 0
@@ -151,7 +152,7 @@ class CaseDatabase:
     def open(
         cls, where: Path | str, now: Callable[[], str], *, busy_s: float, for_changes: bool = False, wait_s: float = 0.0
     ) -> Self:
-        """Open an existing case; `for_changes` it is locked, after waiting up to `wait_s` for another process."""
+        """Open an existing case; with `for_changes`, it is locked, after waiting up to `wait_s` for another process."""
         address = Address.parse(where, "case")
         if address.path is not None and not address.path.is_file():  # opening a missing file would create it
             raise RunNotFound(
@@ -201,12 +202,12 @@ class CaseDatabase:
 
     def _version(self, connection: Connection) -> int:
         tables = table_names(connection)
-        if RESEARCH_CASE.name not in tables or not tables & {CASE_FORMAT.name, FIRST_VERSION}:
+        if RESEARCH_CASE.name not in tables or not tables & {CASE_FORMAT.name, ALEMBIC_TABLE}:
             raise RunDamaged(
                 f"{self.name!r} is not a case: it does not have the tables of one.",
                 remedy="Enter the file or address of a case.",
             )
-        if FIRST_VERSION in tables:
+        if ALEMBIC_TABLE in tables:
             found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
             return SCHEMA.check_version(found, self._database)
         return SCHEMA.read_version(connection, self._database)
@@ -234,7 +235,7 @@ class CaseDatabase:
                 try:
                     yield
                     self._check_not_broken()
-                    self.run_deferred()
+                    self.run_hooks()
                 except BaseException:
                     self._clear_caches()
                     raise
@@ -248,11 +249,11 @@ class CaseDatabase:
             yield
 
     @contextmanager
-    def reading(self, *, run_deferred_first: bool = True) -> Iterator[None]:
+    def reading(self, *, run_hooks_first: bool = True) -> Iterator[None]:
         """One view of the case; inside a step it is the step's own."""
         with self._lock:
-            if self._depth and run_deferred_first:
-                self.run_deferred()
+            if self._depth and run_hooks_first:
+                self.run_hooks()
             if self._connection is not None:
                 yield
                 return
@@ -269,10 +270,10 @@ class CaseDatabase:
                 f"A write to the case {self.name!r} failed, so this step was not saved.", remedy="Run the step again."
             )
 
-    def run_deferred(self) -> None:
-        """Do the deferred work of a step, each thing once."""
-        for work in self.deferred:
-            work(self)
+    def run_hooks(self) -> None:
+        """Run the hooks that bring derived rows and the audit log up to date."""
+        for hook in self.hooks:
+            hook(self)
 
     def version(self) -> Hashable:
         """Equal as long as nobody has changed the case since; on a server it differs in each transaction."""

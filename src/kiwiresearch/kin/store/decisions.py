@@ -22,7 +22,7 @@ def _decided_assertions() -> FromClause:
 
     A value that somebody prefers is the only preferred one of its field.
     """
-    said, status, preferred, other = ASSERTION, DECISION.alias(), DECISION.alias(), ASSERTION.alias()
+    assertion, status, preferred, other = ASSERTION, DECISION.alias(), DECISION.alias(), ASSERTION.alias()
     chosen = (
         select(other.c.entity_id, other.c.field_name)
         .join(DECISION, and_(DECISION.c.entity_id == other.c.id, DECISION.c.aspect == "preferred"))
@@ -34,17 +34,19 @@ def _decided_assertions() -> FromClause:
         "status": case(
             (status.c.value == "accepted", "verified"),
             (status.c.value.is_not(None), status.c.value),
-            else_=said.c.status,
+            else_=assertion.c.status,
         ),
-        "is_fact": case((status.c.value == "accepted", True), else_=said.c.is_fact),
-        "preferred": case((chosen.c.entity_id.is_not(None), is_chosen), else_=said.c.preferred),
+        "is_fact": case((status.c.value == "accepted", True), else_=assertion.c.is_fact),
+        "preferred": case((chosen.c.entity_id.is_not(None), is_chosen), else_=assertion.c.preferred),
     }
-    columns = [decided[column.name].label(column.name) if column.name in decided else column for column in said.c]
+    columns = [decided[column.name].label(column.name) if column.name in decided else column for column in assertion.c]
     decision = case((is_chosen, "preferred"), else_=func.coalesce(status.c.value, "")).label("decision")
     joined = (
-        said.outerjoin(status, and_(status.c.entity_id == said.c.id, status.c.aspect == "status"))
-        .outerjoin(preferred, and_(preferred.c.entity_id == said.c.id, preferred.c.aspect == "preferred"))
-        .outerjoin(chosen, and_(chosen.c.entity_id == said.c.entity_id, chosen.c.field_name == said.c.field_name))
+        assertion.outerjoin(status, and_(status.c.entity_id == assertion.c.id, status.c.aspect == "status"))
+        .outerjoin(preferred, and_(preferred.c.entity_id == assertion.c.id, preferred.c.aspect == "preferred"))
+        .outerjoin(
+            chosen, and_(chosen.c.entity_id == assertion.c.entity_id, chosen.c.field_name == assertion.c.field_name)
+        )
     )
     return select(*columns, decision).select_from(joined).subquery("decided_assertion")
 

@@ -159,7 +159,7 @@ class Edits(StorePart):
     def undo(self, edit: str, *, cascade: bool = False) -> tuple[str, ...]:
         """Undo an edit, and return what was undone, the latest first.
 
-        If a later edit depends on this one it is refused, unless `cascade`, which undoes those first. It is also
+        If a later edit depends on this one, it is refused; with `cascade`, those are undone first. It is also
         refused, with nothing changed, if a row that it wrote has changed since.
         """
         db = self._db

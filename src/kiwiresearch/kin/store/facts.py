@@ -19,7 +19,7 @@ from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.store import audit, people_and_sources
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.decisions import PREFERRED, Verdict, decide, verdicts
-from kiwiresearch.kin.store.people_and_sources import canonical_id, follow_merges, may_live
+from kiwiresearch.kin.store.people_and_sources import canonical_id, follow_merges, may_be_living
 from kiwiresearch.kin.store.tables import ASSERTION, EVIDENCE_CLAIM, PERSON, RELATIONSHIP
 from kiwiresearch.kin.store.values import StoredValue, date_to_json
 from kiwiresearch.kin.tree import (
@@ -111,7 +111,7 @@ def _assert(
 
 def _is_redacted(db: CaseDatabase, people: Sequence[PersonId], field_name: str) -> bool:
     """Whether anyone a value is about may be living, as a relative who is only named in it may."""
-    return (field_name in NAMED_RELATIVE_FIELDS and len(people) < 2) or may_live(db, *people)
+    return (field_name in NAMED_RELATIVE_FIELDS and len(people) < 2) or may_be_living(db, *people)
 
 
 def _value(fact: ExtractedFact) -> StoredValue:

@@ -11,7 +11,7 @@ from sqlalchemy import Row, func, select, update
 from kiwiresearch.errors import BadUsage, RunDamaged
 from kiwiresearch.kin.store import audit
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
-from kiwiresearch.kin.store.people_and_sources import canonical_id, may_live
+from kiwiresearch.kin.store.people_and_sources import canonical_id, may_be_living
 from kiwiresearch.kin.store.tables import ASSERTION, CANNOT_LINK, MERGE_CLUSTER, PERSON, RELATIONSHIP
 from kiwiresearch.kin.store.values import MergeCluster, Separation
 from kiwiresearch.kin.tree import PersonId, row_id
@@ -37,7 +37,8 @@ class Merges(StorePart):
     ) -> str:
         """Merge two people and return the id of the merge; everything that pointed to `other` points to `canonical`.
 
-        A pair that must not be linked is refused unless `even_if_separated`.
+        `why_not_split` says why they are not two people, `why_not_merge` what speaks against the merge.
+        A pair that is kept separate is refused, unless `even_if_separated` is set.
         """
         if not rationale.strip() or not why_not_merge.strip():
             raise BadUsage("A merge needs a reason for it and a reason against it.", remedy="Add both reasons.")
@@ -78,7 +79,7 @@ class Merges(StorePart):
             db.insert_new(MERGE_CLUSTER, row)
             db.changed_people |= {kept, gone}
             details = {"ids": [kept, gone], "rationale": rationale, "score": score}
-            audit.record(db, "merge", cluster, is_redacted=may_live(db, kept, gone), after=details)
+            audit.record(db, "merge", cluster, is_redacted=may_be_living(db, kept, gone), after=details)
             return cluster
 
     def all(self) -> tuple[MergeCluster, ...]:
@@ -92,7 +93,7 @@ class Merges(StorePart):
     def undo(self, cluster: str, *, cascade: bool = False, why: str = "") -> tuple[str, ...]:
         """Undo a merge and return what was undone, the latest first; the pair is not proposed again.
 
-        If a later merge depends on this one it is refused, unless `cascade`, which undoes those first.
+        If a later merge depends on this one, it is refused; with `cascade`, those are undone first.
         """
         db = self._db
         with db.writing():
@@ -131,7 +132,7 @@ class Merges(StorePart):
             if db.insert_new(CANNOT_LINK, row):
                 audit.record(db, "cannot_link", low, is_redacted=False, after={"ids": [low, high]})
 
-    def allow(self, first: PersonId, second: PersonId, why: str = "") -> None:
+    def withdraw_separation(self, first: PersonId, second: PersonId, why: str = "") -> None:
         """Withdraw that two people are not the same, so that they may be proposed again."""
         low, high = sorted((first, second))
         mine = CANNOT_LINK.c.first_id == low, CANNOT_LINK.c.second_id == high
@@ -142,7 +143,7 @@ class Merges(StorePart):
                 raise BadUsage(f"{low!r} and {high!r} are not kept separate.")
             db.remove(CANNOT_LINK, row._asdict())
             details = {"ids": [low, high], "why": why}
-            audit.record(db, "allow_link", low, is_redacted=may_live(db, low, high), after=details)
+            audit.record(db, "allow_link", low, is_redacted=may_be_living(db, low, high), after=details)
 
 
 def next_merge_seq(db: CaseDatabase) -> int:
@@ -181,7 +182,7 @@ def _move_relationships(db: CaseDatabase, gone: PersonId, kept: PersonId) -> lis
 
 def _separations(db: CaseDatabase) -> tuple[Separation, ...]:
     rows = CANNOT_LINK
-    with db.reading(run_deferred_first=False):
+    with db.reading(run_hooks_first=False):
         found = db.run(select(rows).order_by(rows.c.first_id, rows.c.second_id)).all()
     return tuple(Separation(row.first_id, row.second_id, row.reason, row.decided_by) for row in found)
 
@@ -239,4 +240,4 @@ def _undo(db: CaseDatabase, row: Row[Any], why: str) -> None:
     db.merged_into = None
     db.changed_people |= {kept, gone}
     details = {"ids": [kept, gone], "why": why}
-    audit.record(db, "unmerge", row.id, is_redacted=may_live(db, kept, gone), after=details)
+    audit.record(db, "unmerge", row.id, is_redacted=may_be_living(db, kept, gone), after=details)

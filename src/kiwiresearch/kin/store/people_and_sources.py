@@ -37,7 +37,7 @@ def living_from_flag(flag: bool | None) -> LivingStatus:  # noqa: FBT001
 def canonical_id(db: CaseDatabase, person: PersonId) -> PersonId:
     """The person this one was finally merged into; raises for an unknown person."""
     if person not in db.known_people:
-        with db.reading(run_deferred_first=False):
+        with db.reading(run_hooks_first=False):
             if db.run(PERSON_ID, {"person": person}).first() is None:
                 raise BadUsage(f"The case has no person {person!r}.", remedy="Add the person first.")
             db.known_people.add(person)
@@ -48,7 +48,7 @@ def canonical_id(db: CaseDatabase, person: PersonId) -> PersonId:
 def follow_merges(db: CaseDatabase, person: PersonId) -> PersonId:
     """Like `canonical_id`, for people who are known to be in the case."""
     if db.merged_into is None:
-        with db.reading(run_deferred_first=False):
+        with db.reading(run_hooks_first=False):
             db.merged_into = {row.id: row.merged_into_id for row in db.run(MERGED_PEOPLE)}
     while person in db.merged_into:
         person = db.merged_into[person]
@@ -59,7 +59,7 @@ def living_of(db: CaseDatabase, person: PersonId) -> LivingStatus:
     return living_from_flag(db.run(LIVING, {"person": person}).scalar())
 
 
-def may_live(db: CaseDatabase, *people: PersonId) -> bool:
+def may_be_living(db: CaseDatabase, *people: PersonId) -> bool:
     """Whether any of these people is not known to be dead."""
     return any(living_of(db, person) != "deceased" for person in people)
 
@@ -71,7 +71,7 @@ MAX_CACHED_TEXTS = 8
 def source_text(db: CaseDatabase, source: SourceId) -> str:
     if source in db.texts:
         return db.texts[source]
-    with db.reading(run_deferred_first=False):
+    with db.reading(run_hooks_first=False):
         rows = SOURCE_RECORD
         row = db.run(select(rows.c.canonical_text, rows.c.text_hash).where(rows.c.id == source)).one_or_none()
     if row is None:
@@ -126,7 +126,7 @@ class PeopleAndSources(StorePart):
 
     def canonical_or_same(self, person: PersonId) -> PersonId:
         """Like `canonical`, also for somebody who is not in the case any more."""
-        with self._db.reading(run_deferred_first=False):
+        with self._db.reading(run_hooks_first=False):
             return follow_merges(self._db, person)
 
     def source_text(self, source: SourceId) -> str:
@@ -233,7 +233,7 @@ class PeopleAndSources(StorePart):
 
     def person_by_external_id(self, key: str, value: str) -> PersonId | None:
         """The person with that external id, such as that of a 'record'; merges are followed."""
-        with self._db.reading(run_deferred_first=False):
+        with self._db.reading(run_hooks_first=False):
             found = self._db.run(PERSON_OF_EXTERNAL, {"key": key, "value": value}).scalar()
             return None if found is None else canonical_id(self._db, found)
 
@@ -245,7 +245,7 @@ class PeopleAndSources(StorePart):
             if new:
                 self._db.changed_people.add(root)
                 after = {"name": name, "kind": kind}
-                audit.record(self._db, "alias", person, is_redacted=may_live(self._db, root), after=after)
+                audit.record(self._db, "alias", person, is_redacted=may_be_living(self._db, root), after=after)
             return new
 
     def remove_name_form(self, person: PersonId, name: str) -> bool:
@@ -279,7 +279,7 @@ class PeopleAndSources(StorePart):
 
     def recorded_name(self, person: PersonId) -> str:
         """The name in the record of this person, even if they were merged since."""
-        with self._db.reading(run_deferred_first=False):
+        with self._db.reading(run_hooks_first=False):
             found: str | None = self._db.run(select(PERSON.c.told_name).where(PERSON.c.id == person)).scalar()
         if found is None:
             raise BadUsage(f"The case has no person {person!r}.", remedy="Add the person first.")

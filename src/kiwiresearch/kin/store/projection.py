@@ -15,7 +15,14 @@ from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.decisions import DECIDED_ASSERTION, verdicts
 from kiwiresearch.kin.store.people_and_sources import follow_merges
 from kiwiresearch.kin.store.tables import EVENT, PERSON, PERSON_EXTERNAL, PERSON_NAME, RELATIONSHIP
-from kiwiresearch.kin.store.values import STATUS_RANKS, StoredDate, best_by_field, date_bounds, rank_key
+from kiwiresearch.kin.store.values import (
+    STATUS_RANKS,
+    StoredDate,
+    best_by_field,
+    date_bounds,
+    details_with_shadows,
+    rank_key,
+)
 from kiwiresearch.kin.tree import DISCARDED, Decision, Status, row_id
 
 # Statements are built once, since building one takes longer than running it.
@@ -41,23 +48,24 @@ def events_of_person(person: str, best: Mapping[str, Row[Any]], ties: Sequence[R
     found = []
     for kind in kinds:
         day, place = best.get(f"{kind}_date"), best.get(f"{kind}_place")
-        sure = [row.confidence for row in (day, place) if row is not None]
-        if sure:
+        confidences = [row.confidence for row in (day, place) if row is not None]
+        if confidences:
             when = day.field_value["when"] if day is not None else None
             where = place.field_value["value"] if place is not None else ""
             people = [{"person_id": person, "role": "principal"}]
-            found.append(_event(kind, person, people, when, where, max(sure)))
+            found.append(_event(kind, person, people, when, where, max(confidences)))
     return found
 
 
-def events_of_relationship(tie: Row[Any]) -> list[JsonDict]:
+def events_of_relationship(tie: Row[Any], shadows: Iterable[Row[Any]]) -> list[JsonDict]:
     """The marriage of a couple, and its legal end."""
     if tie.relationship_type != "spouse_of" or not _counts(tie):
         return []
     people = [{"person_id": end, "role": "spouse"} for end in _ends(tie)]
-    found = [_event("marriage", tie.id, people, tie.start, "", tie.confidence)]
-    if tie.qualifier == "divorced":
-        found.append(_event("divorce", tie.id, people, tie.end, "", tie.confidence))
+    details = details_with_shadows(tie, shadows)
+    found = [_event("marriage", tie.id, people, details.start, "", tie.confidence)]
+    if details.qualifier == "divorced":
+        found.append(_event("divorce", tie.id, people, details.end, "", tie.confidence))
     return found
 
 
@@ -108,10 +116,10 @@ class MergedPeople:
         }
         return cls(ordered, _by_person(db, PERSON_NAME, root_of), _by_person(db, PERSON_EXTERNAL, root_of))
 
-    def variants(self, person: str, said: Sequence[Row[Any]], name: str) -> list[dict[str, str]]:
+    def variants(self, person: str, assertions: Sequence[Row[Any]], name: str) -> list[dict[str, str]]:
         """The other forms of the name, each with its kind."""
         found = {row.told_name: "title" for row in self.people[person]}
-        asserted = (row for row in said if row.field_name == "name" and row.status not in DISCARDED)
+        asserted = (row for row in assertions if row.field_name == "name" and row.status not in DISCARDED)
         found |= {row.field_value["value"]: "asserted" for row in asserted}
         for item in self.people[person]:
             found |= {row.value: row.kind for row in self.names.get(item.id, ())}
@@ -162,9 +170,9 @@ def refresh(db: CaseDatabase) -> None:
         _refresh_people(db, chunk)
 
 
-def _chunks(some: Sequence[Element]) -> Iterator[Sequence[Element]]:
-    for at in range(0, len(some), CHUNK):
-        yield some[at : at + CHUNK]
+def _chunks(elements: Sequence[Element]) -> Iterator[Sequence[Element]]:
+    for start in range(0, len(elements), CHUNK):
+        yield elements[start : start + CHUNK]
 
 
 def _assertions_of(db: CaseDatabase, entities: Iterable[str]) -> dict[str, list[Row[Any]]]:
@@ -176,18 +184,18 @@ def _assertions_of(db: CaseDatabase, entities: Iterable[str]) -> dict[str, list[
 
 def _refresh_relationships(db: CaseDatabase, ties: Sequence[str]) -> None:
     decided = verdicts(db)
-    said = _assertions_of(db, ties)
-    changes = [_relationship_values(tie, rows, decided.get(tie, "")) for tie, rows in said.items() if rows]
+    assertions = _assertions_of(db, ties)
+    changes = [_relationship_values(tie, rows, decided.get(tie, "")) for tie, rows in assertions.items() if rows]
     _update(db, RELATIONSHIP, changes)
 
 
 STATUS_OF_VERDICT: Mapping[str, Status] = {"accepted": "verified", "rejected": "rejected"}
 
 
-def _relationship_values(tie: str, said: Sequence[Row[Any]], decided: Decision) -> JsonDict:
-    ranked = sorted(said, key=rank_key)
-    living = [row for row in ranked if row.status not in DISCARDED] or ranked
-    values = [row.field_value for row in living]
+def _relationship_values(tie: str, assertions: Sequence[Row[Any]], decided: Decision) -> JsonDict:
+    ranked = sorted(assertions, key=rank_key)
+    active = [row for row in ranked if row.status not in DISCARDED] or ranked
+    values = [row.field_value for row in active]
     start = next((value["when"] for value in values if value["when"]), None)
     end = next((value["until"] for value in values if value["until"]), None)
     return {
@@ -197,26 +205,27 @@ def _relationship_values(tie: str, said: Sequence[Row[Any]], decided: Decision) 
         "start_date": date_bounds(start).earliest,
         "end": end,
         "end_date": date_bounds(end).latest,
-        "status": STATUS_OF_VERDICT.get(decided, living[0].status),
-        "confidence": living[0].confidence,
+        "status": STATUS_OF_VERDICT.get(decided, active[0].status),
+        "confidence": active[0].confidence,
     }
 
 
 def wrong_rows(db: CaseDatabase) -> Iterator[str]:
     """The people and ties whose rows differ from what their assertions imply."""
     people = db.rows(select(PERSON).where(PERSON.c.merged_into_id.is_(None)).order_by(PERSON.c.id))
-    for some in _chunks(people):
-        said, merged_people = _assertions_of(db, ids := [row.id for row in some]), MergedPeople.of(db, ids)
-        for row in some:
-            values = _person_values(row, said[row.id], best_by_field(said[row.id]), merged_people)
+    for chunk in _chunks(people):
+        ids = [row.id for row in chunk]
+        assertions, merged_people = _assertions_of(db, ids), MergedPeople.of(db, ids)
+        for row in chunk:
+            values = _person_values(row, assertions[row.id], best_by_field(assertions[row.id]), merged_people)
             if any(getattr(row, name) != value for name, value in values.items() if name != "row_key"):
                 yield f"person {row.id}: it does not match its facts."
     decided = verdicts(db)
-    for some in _chunks(db.rows(select(RELATIONSHIP).order_by(RELATIONSHIP.c.id))):
-        said = _assertions_of(db, [row.id for row in some])
-        for row in some:
+    for chunk in _chunks(db.rows(select(RELATIONSHIP).order_by(RELATIONSHIP.c.id))):
+        assertions = _assertions_of(db, [row.id for row in chunk])
+        for row in chunk:
             # No row has the status "unsaid", so a tie without assertions is always reported.
-            known = said[row.id]
+            known = assertions[row.id]
             values = _relationship_values(row.id, known, decided.get(row.id, "")) if known else {"status": "unsaid"}
             if any(getattr(row, name) != value for name, value in values.items() if name != "row_key"):
                 yield f"relationship {row.id}: it does not match its facts."
@@ -235,31 +244,34 @@ def _update_of(table: Table, names: tuple[str, ...]) -> Update:
 
 def _refresh_people(db: CaseDatabase, people: Sequence[str]) -> None:
     rows = db.rows(PEOPLE, {"ids": people})
-    said = _assertions_of(db, people)
-    ties = _shadowed(db, people)
+    assertions = _assertions_of(db, people)
+    ties = _update_shadowing(db, people)
     merged_people = MergedPeople.of(db, [row.id for row in rows if row.merged_into_id is None])
-    happened = []
+    events: list[JsonDict] = []
     changes = []
     for person in rows:
         if person.merged_into_id is None:
-            best = best_by_field(said[person.id])
-            changes.append(_person_values(person, said[person.id], best, merged_people))
-            happened += events_of_person(person.id, best, [tie for tie in ties if person.id in _ends(tie)])
+            best = best_by_field(assertions[person.id])
+            changes.append(_person_values(person, assertions[person.id], best, merged_people))
+            events += events_of_person(person.id, best, [tie for tie in ties if person.id in _ends(tie)])
+    shadows: defaultdict[str, list[Row[Any]]] = defaultdict(list)
     for tie in ties:
-        happened += events_of_relationship(tie)
+        shadows[tie.shadowed_by].append(tie)
+    for tie in ties:
+        events += events_of_relationship(tie, shadows[tie.id])
     _update(db, PERSON, changes)
     for owners in _chunks([*people, *(tie.id for tie in ties)]):
         db.run(DROP_EVENTS, {"ids": owners})
-    if happened:
-        db.run(insert(EVENT), happened)
+    if events:
+        db.run(insert(EVENT), events)
 
 
 def _ends(tie: Row[Any]) -> tuple[str, str]:
     return tie.person1_id, tie.person2_id
 
 
-def _shadowed(db: CaseDatabase, people: Sequence[str]) -> list[Row[Any]]:
-    """The ties of these people; of several between the same two, all but the best get `shadowed_by`."""
+def _update_shadowing(db: CaseDatabase, people: Sequence[str]) -> list[Row[Any]]:
+    """Set `shadowed_by` of all but the best of several ties between the same two people; returns all their ties."""
     rows = db.rows(TIES, {"ids": people})
     alike: defaultdict[tuple[str, str, str], list[Row[Any]]] = defaultdict(list)
     for row in rows:
@@ -278,7 +290,7 @@ def _shadowed(db: CaseDatabase, people: Sequence[str]) -> list[Row[Any]]:
 
 
 def _person_values(
-    person: Row[Any], said: Sequence[Row[Any]], best: Mapping[str, Row[Any]], merged_people: MergedPeople
+    person: Row[Any], assertions: Sequence[Row[Any]], best: Mapping[str, Row[Any]], merged_people: MergedPeople
 ) -> JsonDict:
     """The row of a person who was not merged into another."""
     named = best.get("name")
@@ -290,7 +302,7 @@ def _person_values(
     return {
         "row_key": person.id,
         "canonical_name": name,
-        "name_variants": merged_people.variants(person.id, said, name),
+        "name_variants": merged_people.variants(person.id, assertions, name),
         "sex": merged_people.sex(person.id, best.get("sex")),
         "birth_date": birth,
         "birth_date_earliest": date_bounds(birth).earliest,
@@ -302,5 +314,5 @@ def _person_values(
         "death_place": values["death_place"]["value"] if "death_place" in values else "",
         "external_ids": merged_people.external(person.id),
         "confidence": sum(core) / len(core) if core else 0.0,
-        "updated_at": max([person.created_at, *(row.changed_at for row in said)]),
+        "updated_at": max([person.created_at, *(row.changed_at for row in assertions)]),
     }

@@ -1,4 +1,4 @@
-"""What an edit changed in the rows of a case: made again, reverted, and written as JSON.
+"""Replaying, reverting and serialising the row changes of an edit.
 
 Undoing is the reverse of making, so both are in one file.
 """

@@ -47,7 +47,7 @@ COLUMN_TYPES: Mapping[str, TypeEngine[Any]] = MappingProxyType(
 
 
 def _columns(kind: str, *names: str) -> list[Column[Any]]:
-    """Columns of one type; a question mark after it means that they may be empty."""
+    """Columns of the same type. A '?' after the type makes the columns nullable."""
     column_type = COLUMN_TYPES[kind.rstrip("?")]
     return [Column(name, column_type, nullable=kind.endswith("?")) for name in names]
 
@@ -90,7 +90,11 @@ PERSON = Table(
     *_columns("real", "confidence"),
     *_columns("text", "created_at", "updated_at"),
 )
-"""A person. Except for the `told_` columns, the merge and the living status, it is a projection of preferred facts."""
+"""A person.
+
+`told_name` and `told_sex` are what the person was added with. Except for these, the merge and the living status, the
+row is a projection of preferred facts.
+"""
 
 PERSON_NAME = Table(
     "person_name",
@@ -213,7 +217,10 @@ MERGE_CLUSTER = Table(
     *_columns("json", "undo"),
     *_columns("text", "state", "created_at", "reverted_at"),
 )
-"""A merge of two people, with every column that was changed for it."""
+"""A merge of two people, with every column that was changed for it.
+
+`why_not_split` says why the two are not two people, `why_not_merge` what speaks against the merge.
+"""
 
 CANNOT_LINK = Table(
     "cannot_link",
@@ -238,7 +245,7 @@ EDIT = Table(
 )
 """A change that a person made, with every row and column that it changed, so that it can be undone and redone.
 
-`version` counts up whenever any edit is made, undone or redone: that of an edit is when it last changed.
+`version` counts up whenever any edit is made, undone or redone: an edit's version says when it last changed.
 """
 
 DECISION = Table(

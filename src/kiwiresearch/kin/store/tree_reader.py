@@ -13,7 +13,7 @@ from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.decisions import DECIDED_ASSERTION, verdicts
 from kiwiresearch.kin.store.people_and_sources import canonical_id, living_from_flag
 from kiwiresearch.kin.store.tables import ASSERTION, EVIDENCE_CLAIM, PERSON, RELATIONSHIP, SOURCE_RECORD
-from kiwiresearch.kin.store.values import date_from_json, rank_key
+from kiwiresearch.kin.store.values import date_from_json, details_with_shadows, rank_key
 from kiwiresearch.kin.tree import DISCARDED, Decision, Evidence, Fact, Person, PersonId, Relationship, Source, Tree
 
 EVIDENCE_COLUMNS = {
@@ -103,26 +103,32 @@ def _ties(
     evidence: Mapping[str, list[Evidence]],
     decided: Mapping[str, Decision],
 ) -> list[Relationship]:
+    assertions: defaultdict[str, list[Row[Any]]] = defaultdict(list)
     shadows: defaultdict[str, list[Row[Any]]] = defaultdict(list)
     for row in rows:
-        shadows[row.shadowed_by or row.id] += by_entity.get(row.id, [])
-    return [
-        Relationship(
-            row.id,
-            row.relationship_type,
-            row.person1_id,
-            row.person2_id,
-            row.qualifier,
-            date_from_json(row.start),
-            date_from_json(row.end),
-            row.status,
-            row.confidence,
-            _evidence_of_group(shadows[row.id], evidence),
-            decided.get(row.id, ""),
+        assertions[row.shadowed_by or row.id] += by_entity.get(row.id, [])
+        shadows[row.shadowed_by].append(row)
+    found = []
+    for row in rows:
+        if row.shadowed_by:
+            continue
+        details = details_with_shadows(row, shadows[row.id])
+        found.append(
+            Relationship(
+                row.id,
+                row.relationship_type,
+                row.person1_id,
+                row.person2_id,
+                details.qualifier,  # type: ignore[arg-type]
+                date_from_json(details.start),
+                date_from_json(details.end),
+                row.status,
+                row.confidence,
+                _evidence_of_group(assertions[row.id], evidence),
+                decided.get(row.id, ""),
+            )
         )
-        for row in rows
-        if not row.shadowed_by
-    ]
+    return found
 
 
 def _person(row: Row[Any], *, is_dead: bool) -> Person:

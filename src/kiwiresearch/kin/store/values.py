@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
@@ -101,6 +101,25 @@ STATUS_RANKS: Mapping[str, int] = {
     "superseded": 5,
     "rejected": 6,
 }
+
+
+class TieDetails(NamedTuple):
+    """The qualifier of a relationship, and when it began and ended."""
+
+    qualifier: str
+    start: StoredDate | None
+    end: StoredDate | None
+
+
+def details_with_shadows(tie: Row[Any], shadows: Iterable[Row[Any]]) -> TieDetails:
+    """The details of a tie; those that it lacks are taken from the ties that say the same, the best first."""
+    counting = [row for row in shadows if row.status not in DISCARDED]
+    rows = [tie, *sorted(counting, key=lambda row: (STATUS_RANKS[row.status], row.id))]
+    return TieDetails(
+        next((row.qualifier for row in rows if row.qualifier), ""),
+        next((row.start for row in rows if row.start), None),
+        next((row.end for row in rows if row.end), None),
+    )
 
 
 def rank_key(row: Row[Any]) -> tuple[bool, bool, int, float, str]:

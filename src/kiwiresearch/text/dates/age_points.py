@@ -21,47 +21,47 @@ MILLION = 1_000_000
 """From here on, fifty years make no difference."""
 
 
-def centuries(text: str, language: DateWords) -> Iterator[DateExpression]:
-    for noun in language.groups:
+def centuries(text: str, date_words: DateWords) -> Iterator[DateExpression]:
+    for noun in date_words.groups:
         at = text.find(noun)
         while at >= 0:
-            point = _century(text, at, noun, language)
+            point = _century(text, at, noun, date_words)
             if point:
                 yield point
             at = text.find(noun, at + 1)
 
 
-def _century(text: str, at: int, noun: str, language: DateWords) -> DateExpression | None:
+def _century(text: str, at: int, noun: str, date_words: DateWords) -> DateExpression | None:
     """The century whose noun starts at an offset, or the two of 'the 13th and 12th centuries'."""
     end = at + len(noun)
-    found = language.group_before.search(text, max(0, at - 90), at)
-    if found and not text[end : end + 1].isalnum() and not language.not_a_group.match(text, end):
-        kind = language.groups[noun]
-        last = _ordinal(found["ordinal"], language)
+    found = date_words.group_before.search(text, max(0, at - 90), at)
+    if found and not text[end : end + 1].isalnum() and not date_words.not_a_group.match(text, end):
+        kind = date_words.groups[noun]
+        last = _ordinal(found["ordinal"], date_words)
         start = found.start("lead")
-        point = DateExpression(start, end, kind, last, part=_part(found["lead"], language))
+        point = DateExpression(start, end, kind, last, part=_part(found["lead"], date_words))
         joined = (found["join"] or "").strip(" -–—")
         if found["first"]:
             point.start = found.start("first_lead")
-            point.number, point.last = _ordinal(found["first"], language), last
-            point.part, point.last_part = _part(found["first_lead"], language), point.part
-            point.range_word = "list" if joined in language.both else ""
+            point.number, point.last = _ordinal(found["first"], date_words), last
+            point.part, point.last_part = _part(found["first_lead"], date_words), point.part
+            point.range_word = "list" if joined in date_words.both else ""
         if 0 < point.number <= 100 and last <= 100:
-            read_era(text, point, language)
-            _count_back(text, point, language)
-            return with_leading_words(text, point, words_before(text, point.start), language)
+            read_era(text, point, date_words)
+            _count_back(text, point, date_words)
+            return with_leading_words(text, point, words_before(text, point.start), date_words)
     return None
 
 
-def _count_back(text: str, point: DateExpression, language: DateWords) -> None:
+def _count_back(text: str, point: DateExpression, date_words: DateWords) -> None:
     """'The 10th millennium BP' is the time from 10,000 to 9,000 years before present."""
-    found = language.before_present.match(text, point.end)
+    found = date_words.before_present.match(text, point.end)
     size = 100 if point.kind == "century" else 1000
     if not found or point.era or (point.kind == "century" and _is_ad(text, point, found)):
         return
     last = point.last or point.number
-    first_most, first_least = _years_back(point.number, size, point.part, language)
-    last_most, last_least = _years_back(last, size, point.last_part if point.last else point.part, language)
+    first_most, first_least = _years_back(point.number, size, point.part, date_words)
+    last_most, last_least = _years_back(last, size, point.last_part if point.last else point.part, date_words)
     point.number, point.last = max(first_most, last_most), min(first_least, last_least)
     point.end, point.kind, point.counted_from = found.end(), "age", PRESENT_YEAR
     point.part = point.last_part = ""
@@ -76,52 +76,52 @@ def _is_ad(text: str, point: DateExpression, found: re.Match[str]) -> bool:
     return found["in_words"] is not None and found["is_end"] is None
 
 
-def _years_back(number: int, size: int, part: str, language: DateWords) -> tuple[int, int]:
+def _years_back(number: int, size: int, part: str, date_words: DateWords) -> tuple[int, int]:
     """How many years ago a century or millennium before present starts and ends."""
-    low, high = language.parts[part] if part else WHOLE_PERCENT
+    low, high = date_words.parts[part] if part else WHOLE_PERCENT
     return number * size - size * low // 100, number * size - size * high // 100
 
 
-def _part(words: str, language: DateWords) -> str:
+def _part(words: str, date_words: DateWords) -> str:
     phrase = words.strip(" -")
-    phrase = phrase.removesuffix(" the") if phrase not in language.leads else phrase
-    lead = language.leads.get(phrase)
+    phrase = phrase.removesuffix(" the") if phrase not in date_words.leads else phrase
+    lead = date_words.leads.get(phrase)
     return lead.value if lead and lead.kind == "part" else ""
 
 
-def _ordinal(word: str, language: DateWords) -> int:
+def _ordinal(word: str, date_words: DateWords) -> int:
     figures = word[:2] if word[:2].isdigit() else word[:1]
-    return int(figures) if figures.isdigit() else language.ordinals.get(word, 0)
+    return int(figures) if figures.isdigit() else date_words.ordinals.get(word, 0)
 
 
-def ages_in_words(text: str, language: DateWords) -> Iterator[DateExpression]:
-    for found in language.ago_words.finditer(text) if any(word in text for word in language.ago_signs) else ():
-        number = language.numbers.get(found["number"], 1) * language.scales[found["scale"]]
+def ages_in_words(text: str, date_words: DateWords) -> Iterator[DateExpression]:
+    for found in date_words.ago_words.finditer(text) if any(word in text for word in date_words.ago_signs) else ():
+        number = date_words.numbers.get(found["number"], 1) * date_words.scales[found["scale"]]
         point = DateExpression(found.start(), found.end(), "age", number, number, counted_from=AGO_FROM)
-        yield with_leading_words(text, point, words_before(text, point.start), language)
+        yield with_leading_words(text, point, words_before(text, point.start), date_words)
 
 
-def age(text: str, start: int, end: int, language: DateWords) -> DateExpression | None:
+def age(text: str, start: int, end: int, date_words: DateWords) -> DateExpression | None:
     """'66 million years ago', '12,000 BP', '65.5 Ma'."""
-    found = language.ago.match(text, end)
+    found = date_words.ago.match(text, end)
     if not found or "±" in text[max(0, start - 2) : start]:
         return None
-    scale = language.scales.get(found["scale"] or found["short"] or "", 1)
+    scale = date_words.scales.get(found["scale"] or found["short"] or "", 1)
     first_scale = found["first_scale"]
-    first = _scaled(text[start:end], language.scales[first_scale] if first_scale else scale)
+    first = _scaled(text[start:end], date_words.scales[first_scale] if first_scale else scale)
     last = _scaled(found["last"], scale) if found["last"] else first
     if (
         min(first, last) < FIRST_YEAR
         or max(first, last) > MAX_YEARS_AGO
-        or _is_company(text, start, end, found, language)
+        or _is_company(text, start, end, found, date_words)
     ):
         return None
     counted_from = PRESENT_YEAR if found["present"] and max(first, last) < MILLION else AGO_FROM
     point = DateExpression(start, found.end(), "age", max(first, last), min(first, last), counted_from=counted_from)
-    return with_leading_words(text, point, words_before(text, start), language)
+    return with_leading_words(text, point, words_before(text, start), date_words)
 
 
-def _is_company(text: str, start: int, end: int, found: re.Match[str], language: DateWords) -> bool:
+def _is_company(text: str, start: int, end: int, found: re.Match[str], date_words: DateWords) -> bool:
     """'In 2005 BP was …', 'In 1863 B. P. Hasdeu …': the number is a year, and the letters a company or a name."""
     figures, letters, after = text[start:end], found["present"] or "", found.end()
     if not MAYBE_COMPANY.fullmatch(letters) or text[end:after].lstrip(GAP) != letters or not figures.isdigit():
@@ -130,7 +130,7 @@ def _is_company(text: str, start: int, end: int, found: re.Match[str], language:
     may_be_year = (FIRST_YEAR if is_name else FIRST_COMPANY_YEAR) <= int(figures) <= LAST_YEAR
     # 'in' or a month before the number suggests a year rather than an age.
     last = "".join(words_before(text, start)[-1:])
-    is_in_year = last in language.evidence.in_year or last.capitalize() in language.months
+    is_in_year = last in date_words.evidence.in_year or last.capitalize() in date_words.months
     return may_be_year and text[after : after + 1] in GOES_ON and is_in_year
 
 

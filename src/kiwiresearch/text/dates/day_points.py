@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from kiwiresearch.text.dates.calendar import FIRST_YEAR, LAST_YEAR
 from kiwiresearch.text.dates.point import (
@@ -19,58 +20,60 @@ from kiwiresearch.text.dates.point import (
 )
 from kiwiresearch.text.dates.reading_words import DateWords
 
-DUAL = re.compile(r"/([0-9]{1,4})(?![0-9/])")
+DUAL = re.compile(r"/(?: (?=[0-9]{4}))?([0-9]{1,4})(?![0-9/])")
 """The second year of '1752/3', a dual date."""
+MAX_GUESSED_YEARS = 10
+"""'c. 1524/1529' guesses a year; years further apart are something else."""
 
 NO_LETTERS = re.compile(r"[\W\d_]")
 NUMERIC = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2(?P<year>1[0-9]{3}|20[0-9]{2})(?![0-9]|[./-][0-9])")
 SPACES = " \u00a0"
 
 
-def day(text: str, start: int, end: int, language: DateWords) -> DateExpression | None:
+def day(text: str, start: int, end: int, date_words: DateWords) -> DateExpression | None:
     """'5 June 1944', '5–9 June', 'June 5, 1944': with or without its year."""
     day = int(text[start:end])
     if not 1 <= day <= 31:
         return None
-    found = language.day_first.match(text, end)
+    found = date_words.day_first.match(text, end)
     month_start = start
     if found:
-        month = language.months[found["month"]]
+        month = date_words.months[found["month"]]
     else:
         spoken = text[max(0, start - 5) : start] == " the "
-        month, month_start = _month_before(text, start - 4 if spoken else start, language)
-        found = language.day_second.match(text, end) if month else None
+        month, month_start = _month_before(text, start - 4 if spoken else start, date_words)
+        found = date_words.day_second.match(text, end) if month else None
     if not found:
         return None
     last_day = int(found["last"] or 0)
     if last_day and not day < last_day <= 31:
         return None
     point = DateExpression(month_start, found.end(), "day", month=month, day=day, last_day=last_day)
-    point.either = bool(last_day) and _is_either(found["between"], language)
-    _read_year(text, point, found, language)
+    point.either = bool(last_day) and _is_either(found["between"], date_words)
+    _read_year(text, point, found, date_words)
     # 'January 1 BC' is a month.
-    if not point.number and month_start < start and language.era.match(text, point.end):
+    if not point.number and month_start < start and date_words.era.match(text, point.end):
         return None
     point.is_certain = point.number > 0
-    read_era(text, point, language)
-    _read_style(text, point, language)
-    return with_leading_words(text, point, words_before(text, month_start), language)
+    read_era(text, point, date_words)
+    _read_style(text, point, date_words)
+    return with_leading_words(text, point, words_before(text, month_start), date_words)
 
 
-def _read_year(text: str, point: DateExpression, found: re.Match[str], language: DateWords) -> None:
+def _read_year(text: str, point: DateExpression, found: re.Match[str], date_words: DateWords) -> None:
     """Add the year after a day, unless the number is a count."""
     if not found["year"]:
-        other = language.other_style.match(text, found.end())
+        other = date_words.other_style.match(text, found.end())
         if other:
             point.number, point.end = int(other["year"]), other.end()
         return
     year, end = int(found["year"]), found.end("year")
-    era = language.era.match(text, end)
+    era = date_words.era.match(text, end)
     if found["pre"]:
         point.number, point.era = year, "ad"
     elif era and not era["not"]:
         point.number = year
-    elif len(found["year"]) >= 3 and year <= LAST_YEAR and not is_counted(text, end, year, language):
+    elif len(found["year"]) >= 3 and year <= LAST_YEAR and not is_counted(text, end, year, date_words):
         point.number = year
         dual = DUAL.match(text, end)
         if dual and follows(year, dual[1]):
@@ -81,51 +84,51 @@ def _read_year(text: str, point: DateExpression, found: re.Match[str], language:
             point.end -= 1
 
 
-def _read_style(text: str, point: DateExpression, language: DateWords) -> None:
+def _read_style(text: str, point: DateExpression, date_words: DateWords) -> None:
     """Set the calendar by a note such as 'O.S.' after or before a date."""
-    found = language.style.match(text, point.end)
+    found = date_words.style.match(text, point.end)
     if found:
         point.end = found.end()
     else:
-        found = language.style_before.search(text, max(0, point.start - 24), point.start)
+        found = date_words.style_before.search(text, max(0, point.start - 24), point.start)
     if found:
         point.calendar = "julian" if found["old"] else "gregorian"
 
 
-def with_month(text: str, point: DateExpression, language: DateWords) -> DateExpression:
+def with_month(text: str, point: DateExpression, date_words: DateWords) -> DateExpression:
     """Turn a year into a month if there is one before it: 'June 1944', 'June–July 1944', 'June of 1944'."""
     start = point.start
     if text[max(0, start - 4) : start] in (" of ", "of "):
         start -= 3
-    month, first = _month_before(text, start, language)
+    month, first = _month_before(text, start, date_words)
     if not month:
         return point
     point.kind, point.month, point.start = "month", month, first
     gap = text[max(0, first - 10) : first].split(" ")
-    if len(gap) > 2 and gap[-1] == "" and (gap[-2] in language.to or gap[-2] in language.both):
-        earlier, earlier_start = _month_before(text, first - len(gap[-2]) - 1, language)
+    if len(gap) > 2 and gap[-1] == "" and (gap[-2] in date_words.to or gap[-2] in date_words.both):
+        earlier, earlier_start = _month_before(text, first - len(gap[-2]) - 1, date_words)
     elif text[first - 1 : first] in DASHES or text[first - 1 : first] == "/":
         window = max(0, first - 16)
-        earlier, earlier_start = _month_before(text[window : first - 1] + " ", first - window, language)
+        earlier, earlier_start = _month_before(text[window : first - 1] + " ", first - window, date_words)
         earlier_start += window
     else:
-        return _spoken_day(text, point, language)
+        return _spoken_day(text, point, date_words)
     if 0 < earlier < month:
         point.month, point.last_month, point.start = earlier, month, earlier_start
-        point.either = gap[-2:-1] != [] and _is_either(gap[-2], language)
+        point.either = gap[-2:-1] != [] and _is_either(gap[-2], date_words)
     return point
 
 
-def _spoken_day(text: str, point: DateExpression, language: DateWords) -> DateExpression:
+def _spoken_day(text: str, point: DateExpression, date_words: DateWords) -> DateExpression:
     """'the third of May 1803'."""
-    found = language.ordinal_day.search(text, max(0, point.start - 40), point.start)
-    if found and language.ordinals[found["ordinal"]] <= 31:
-        point.kind, point.day, point.start = "day", language.ordinals[found["ordinal"]], found.start("ordinal")
+    found = date_words.ordinal_day.search(text, max(0, point.start - 40), point.start)
+    if found and date_words.ordinals[found["ordinal"]] <= 31:
+        point.kind, point.day, point.start = "day", date_words.ordinals[found["ordinal"]], found.start("ordinal")
     return point
 
 
-def _is_either(link: str, language: DateWords) -> bool:
-    return link.strip() in language.either
+def _is_either(link: str, date_words: DateWords) -> bool:
+    return link.strip() in date_words.either
 
 
 def numeric(text: str, start: int) -> DateExpression | None:
@@ -140,7 +143,7 @@ def numeric(text: str, start: int) -> DateExpression | None:
     return DateExpression(start, found.end(), "day", year, month=month, day=day)
 
 
-def _month_before(text: str, start: int, language: DateWords) -> tuple[int, int]:
+def _month_before(text: str, start: int, date_words: DateWords) -> tuple[int, int]:
     """The month right before an offset, and where it starts."""
     end = start - 1
     if end < 3 or text[end] not in SPACES:
@@ -148,9 +151,9 @@ def _month_before(text: str, start: int, language: DateWords) -> tuple[int, int]
     if text[end - 1] in ".,":
         end -= 1
     word = text[max(0, end - 12) : end].replace("\n", " ").rpartition(" ")[2]
-    if word not in language.months:
+    if word not in date_words.months:
         word = NO_LETTERS.split(word)[-1]
-    return language.months.get(word, 0), end - len(word)
+    return date_words.months.get(word, 0), end - len(word)
 
 
 def follows(year: int, figures: str) -> bool:
@@ -165,9 +168,9 @@ MAX_YEAR_CHARS = 9
 MAX_LINK_CHARS = 6
 
 
-def with_era(text: str, start: int, end: int, language: DateWords) -> DateExpression | None:
+def with_era(text: str, start: int, end: int, date_words: DateWords) -> DateExpression | None:
     """'1200 BC', '10,000 BC', '79 AD'."""
-    found = language.era.match(text, end)
+    found = date_words.era.match(text, end)
     if not found:
         return None
     year = _plain_year(text[start:end])
@@ -176,16 +179,16 @@ def with_era(text: str, start: int, end: int, language: DateWords) -> DateExpres
     if text[end : end + 1].isalpha() and end - start > 4:
         return None
     point = DateExpression(start, found.end(), "year", year, era="bc" if found["bc"] else "ad")
-    return with_leading_words(text, with_month(text, point, language), words_before(text, point.start), language)
+    return with_leading_words(text, with_month(text, point, date_words), words_before(text, point.start), date_words)
 
 
-def before_era(text: str, start: int, end: int, language: DateWords) -> DateExpression | None:
+def before_era(text: str, start: int, end: int, date_words: DateWords) -> DateExpression | None:
     """The first of '130,000–110,000 BC' or '30–19 BC', whose era comes with the second."""
-    number = _plain_year(text[start:end]) if language.pair_before_era.match(text, end) else 0
+    number = _plain_year(text[start:end]) if date_words.pair_before_era.match(text, end) else 0
     if not number:
         return None
     point = DateExpression(start, end, "year", number, is_certain=False)
-    return with_leading_words(text, point, words_before(text, start), language)
+    return with_leading_words(text, point, words_before(text, start), date_words)
 
 
 def _plain_year(figures: str) -> int:
@@ -196,71 +199,78 @@ def _plain_year(figures: str) -> int:
     return int("".join(groups))
 
 
-def after_era(text: str, start: int, end: int, language: DateWords) -> DateExpression | None:
+def after_era(text: str, start: int, end: int, date_words: DateWords) -> DateExpression | None:
     """'AD 79'."""
     year = _plain_year(text[start:end])
-    if not year or is_counted(text, end, CLEAR_YEAR, language):
+    if not year or is_counted(text, end, CLEAR_YEAR, date_words):
         return None
     point = DateExpression(start_of(text, start, 1), end, "year", year, era="ad")
-    return with_leading_words(text, with_month(text, point, language), words_before(text, point.start), language)
+    return with_leading_words(text, with_month(text, point, date_words), words_before(text, point.start), date_words)
 
 
 def year(
-    text: str, start: int, end: int, language: DateWords, previous: DateExpression | None
+    text: str, start: int, end: int, date_words: DateWords, previous: DateExpression | None
 ) -> DateExpression | None:
     """A bare number of up to four digits that is, or may be, a year; None if it cannot be one."""
-    decade = language.decade.match(text, end)
+    decade = date_words.decade.match(text, end)
     if decade:
-        return _decade(text, start, decade, language, previous)
+        return _decade(text, start, decade, date_words, previous)
     iso = ISO.match(text, end) if end - start == 4 and text.startswith(("-", "/"), end) else None
     if iso:
         return DateExpression(
             start, iso.end(), "day", int(text[start:end]), month=int(iso["month"]), day=int(iso["day"])
         )
     point = DateExpression(start, end, "year", int(text[start:end]), is_certain=False)
-    if _continues(text, point, previous, language):
+    if _continues(text, point, previous, date_words):
         return point
     if end - start > 2:
-        return _full_year(text, point, language, previous)
-    return before_era(text, start, end, language)
+        return _full_year(text, point, date_words, previous)
+    return before_era(text, start, end, date_words)
+
+
+def _guessed_year(year: int, figures: str, before: Sequence[str], date_words: DateWords) -> int:
+    """The other year of 'c. 1524/1529'; 0 if the pair is no guess."""
+    is_guess = bool(before) and before[-1] in date_words.evidence.circa and len(figures) == len(str(year))
+    return int(figures) if is_guess and 0 < int(figures) - year <= MAX_GUESSED_YEARS else 0
 
 
 def _full_year(
-    text: str, point: DateExpression, language: DateWords, previous: DateExpression | None
+    text: str, point: DateExpression, date_words: DateWords, previous: DateExpression | None
 ) -> DateExpression | None:
     start, end, number = point.start, point.end, point.number
     before = words_before(text, start)
-    other = language.era.match(text, end)
+    other = date_words.era.match(text, end)
     if (
         text[start] == "0"
         or (other and other["not"])
-        or (before and before[-1] in language.evidence.before_serial_numbers and not is_bound(before, language))
+        or (before and before[-1] in date_words.evidence.before_serial_numbers and not is_bound(before, date_words))
     ):
         return None
     plausible = FIRST_YEAR <= number <= LAST_YEAR
     dual = DUAL.match(text, end) if text.startswith("/", end) else None
     if dual:
-        if not follows(number, dual[1]) or not plausible:
+        last = number + 1 if follows(number, dual[1]) else _guessed_year(number, dual[1], before, date_words)
+        if not plausible or not last:
             return None
-        point.end, point.last = dual.end(), number + 1
-    if plausible and not is_counted(text, point.end, number, language):
-        point.is_certain = with_month(text, point, language).kind != "year" or dual is not None
-        point.is_certain = point.is_certain or language.onwards.match(text, end) is not None
+        point.end, point.last = dual.end(), last
+    if plausible and not is_counted(text, point.end, number, date_words):
+        point.is_certain = with_month(text, point, date_words).kind != "year" or dual is not None
+        point.is_certain = point.is_certain or date_words.onwards.match(text, end) is not None
     point.is_certain = (
-        point.is_certain or is_year(text, start, end, before, language) or _is_listed(text, start, end, previous)
+        point.is_certain or is_year(text, start, end, before, date_words) or _is_listed(text, start, end, previous)
     )
     return with_leading_words(
-        text, point, before if point.start == start else words_before(text, point.start), language
+        text, point, before if point.start == start else words_before(text, point.start), date_words
     )
 
 
-def _continues(text: str, point: DateExpression, previous: DateExpression | None, language: DateWords) -> bool:
+def _continues(text: str, point: DateExpression, previous: DateExpression | None, date_words: DateWords) -> bool:
     """'1914–18', 'AD 14–37': whether a number after a year and a dash is the end of a range of years."""
     if previous is None or previous.kind != "year" or point.start - previous.end > MAX_LINK_CHARS:
         return False
     gap = text[previous.end : point.start]
     if previous.era == "ad":
-        return gap.strip() in language.to and point.number > previous.number
+        return gap.strip() in date_words.to and point.number > previous.number
     if point.end - point.start != 2 or previous.era or previous.number < FIRST_YEAR:
         return False
     number = previous.number // 100 * 100 + point.number
@@ -286,13 +296,13 @@ def _is_listed(text: str, start: int, end: int, previous: DateExpression | None)
 
 
 def _decade(
-    text: str, start: int, suffix: re.Match[str], language: DateWords, previous: DateExpression | None
+    text: str, start: int, suffix: re.Match[str], date_words: DateWords, previous: DateExpression | None
 ) -> DateExpression | None:
     before = words_before(text, start)
     number, length, end = int(text[start : suffix.start()]), suffix.start() - start, suffix.end()
     if number % 10 or length < 2:
         return None
-    if length == 2 and not language.era.match(text, end):
+    if length == 2 and not date_words.era.match(text, end):
         short = text[start - 1 : start] in ("'", "’", "‘")
         listed = previous is not None and previous.kind == "decade" and start - previous.end <= 6
         if not short and not listed:
@@ -300,11 +310,11 @@ def _decade(
         number += previous.number // 100 * 100 if listed and previous else 1900
         start -= short
         before = words_before(text, start)
-    elif length < 4 and not language.era.match(text, end) and (not before or before[-1] not in language.leads):
+    elif length < 4 and not date_words.era.match(text, end) and (not before or before[-1] not in date_words.leads):
         return None
-    if number > LAST_YEAR and not language.era.match(text, end):
+    if number > LAST_YEAR and not date_words.era.match(text, end):
         return None
     is_hundreds = number % 100 == 0 and number != 2000  # '2000s' mostly means 2000 to 2009
     point = DateExpression(start, end, "century" if is_hundreds else "decade", number, is_hundreds=is_hundreds)
-    read_era(text, point, language)
-    return with_leading_words(text, point, before, language)
+    read_era(text, point, date_words)
+    return with_leading_words(text, point, before, date_words)

@@ -31,10 +31,10 @@ DOUBT = re.compile(r"\?(?= ?[–—,;)\]/-])")
 """A question mark that belongs to the date before it: '1803?–1870'."""
 
 
-def points_in(text: str, language: DateWords) -> list[DateExpression]:
+def points_in(text: str, date_words: DateWords) -> list[DateExpression]:
     """All dates, and all numbers that may turn out to be one, in the order of the text."""
     points: list[DateExpression] = []
-    waiting = deque(_spelled_out(text, language))
+    waiting = deque(_spelled_out(text, date_words))
     done = 0
     for figures in FIGURES.finditer(text):
         start, end = figures.span()
@@ -43,9 +43,9 @@ def points_in(text: str, language: DateWords) -> list[DateExpression]:
             done = max(done, points[-1].end)
         if start < done or (waiting and waiting[0].start <= start):
             continue
-        if start and text[start - 1] not in BEFORE_FIGURES and not _is_glued(text, start, end, language):
+        if start and text[start - 1] not in BEFORE_FIGURES and not _is_glued(text, start, end, date_words):
             continue
-        point = _at_figures(text, start, end, language, points[-1] if points else None)
+        point = _at_figures(text, start, end, date_words, points[-1] if points else None)
         if point and min(point.start, point.range_start) >= done:
             point.end += DOUBT.match(text, point.end) is not None
             points.append(point)
@@ -53,16 +53,16 @@ def points_in(text: str, language: DateWords) -> list[DateExpression]:
     return [*points, *waiting]
 
 
-def _is_glued(text: str, start: int, end: int, language: DateWords) -> bool:
+def _is_glued(text: str, start: int, end: int, date_words: DateWords) -> bool:
     """'c.1250', 'b.1803' and 'c1250': a short word and no space."""
     if text[start - 1] == "c" and end - start == 4:
         return start < 2 or not text[start - 2].isalnum()
     words = words_before(text, start) if text[start - 1] == "." else []
-    return bool(words) and (words[-1] in language.evidence.circa or words[-1] in language.evidence.without_space)
+    return bool(words) and (words[-1] in date_words.evidence.circa or words[-1] in date_words.evidence.without_space)
 
 
 def _at_figures(
-    text: str, start: int, end: int, language: DateWords, previous: DateExpression | None
+    text: str, start: int, end: int, date_words: DateWords, previous: DateExpression | None
 ) -> DateExpression | None:
     length = end - start
     following = text[end : end + 1]
@@ -73,31 +73,31 @@ def _at_figures(
     if point:
         return point
     if plain and length <= 2:
-        point = day(text, start, end, language)
+        point = day(text, start, end, date_words)
         if point:
             return point
     if following in GOES_ON or following.isalpha():
-        point = age(text, start, end, language) or with_era(text, start, end, language)
+        point = age(text, start, end, date_words) or with_era(text, start, end, date_words)
         if point:
             return point
-    if _follows_era(text, start, language) and not language.decade.match(text, end):
-        return after_era(text, start, end, language)
-    return year(text, start, end, language, previous) if plain else before_era(text, start, end, language)
+    if _follows_era(text, start, date_words) and not date_words.decade.match(text, end):
+        return after_era(text, start, end, date_words)
+    return year(text, start, end, date_words, previous) if plain else before_era(text, start, end, date_words)
 
 
-def _follows_era(text: str, start: int, language: DateWords) -> bool:
+def _follows_era(text: str, start: int, date_words: DateWords) -> bool:
     """Whether 'AD' is before the number."""
     if start < 3 or text[start - 1] not in SPACES or not (text[start - 2].isupper() or text[start - 2] == "."):
         return False
     words = text[max(0, start - 6) : start - 1].replace("-", " ").split()
-    return bool(words) and language.leads.get(words[-1].lstrip("([").lower()) == AD
+    return bool(words) and date_words.leads.get(words[-1].lstrip("([").lower()) == AD
 
 
-def _spelled_out(text: str, language: DateWords) -> Sequence[DateExpression]:
+def _spelled_out(text: str, date_words: DateWords) -> Sequence[DateExpression]:
     """Spelled-out centuries, millennia and ages, which are found by their nouns and read backwards."""
-    if not _has_any(text, language.group_signs) and not _has_any(text, language.ago_signs):
+    if not _has_any(text, date_words.group_signs) and not _has_any(text, date_words.ago_signs):
         return ()
-    found = [*centuries(text, language), *ages_in_words(text, language)]
+    found = [*centuries(text, date_words), *ages_in_words(text, date_words)]
     found.sort(key=lambda point: point.start)
     apart: list[DateExpression] = []
     for point in found:
@@ -126,7 +126,7 @@ QUALIFIERS: dict[str, tuple[DateQualifier, bool]] = {
     "until": ("before", True),
     "since": ("after", True),
 }
-BEHIND: dict[str, tuple[DateQualifier, bool]] = {
+AFTER_DATE: dict[str, tuple[DateQualifier, bool]] = {
     "onwards": ("after", True),
     "or_later": ("after", False),
     "or_earlier": ("before", False),
@@ -135,14 +135,14 @@ BEHIND: dict[str, tuple[DateQualifier, bool]] = {
 SKIPPABLE = LeadPhrase("skippable")
 
 
-def single_range(text: str, point: DateExpression, language: DateWords) -> DateRange | None:
+def single_range(text: str, point: DateExpression, date_words: DateWords) -> DateRange | None:
     """The range that a single date means; None if it is not a date."""
-    span = _span(point, language)
-    if not point.is_certain or span is None or _counts_on(text, point, language):
+    span = _span(point, date_words)
+    if not point.is_certain or span is None or _counts_on(text, point, date_words):
         return None
     qualifier, lasts = QUALIFIERS.get(point.qualifier, ("", False))
-    for behind, meaning in BEHIND.items():
-        found = getattr(language, behind).match(text, point.end)
+    for phrase, meaning in AFTER_DATE.items():
+        found = getattr(date_words, phrase).match(text, point.end)
         if found:
             point.end = found.end()
             qualifier, lasts = meaning
@@ -151,14 +151,14 @@ def single_range(text: str, point: DateExpression, language: DateWords) -> DateR
     return DateRange.of(span, precision, qualifier, point.calendar, lasts=lasts)
 
 
-def _counts_on(text: str, point: DateExpression, language: DateWords) -> bool:
+def _counts_on(text: str, point: DateExpression, date_words: DateWords) -> bool:
     """'from 1500 to 2000 metres': the figure at the other end of the range is a count."""
     if point.kind != "year" or point.era or point.part:
         return False
     found = OTHER_END.match(text, point.end)
-    if not found or (found["word"] and found["word"] not in language.to):
+    if not found or (found["word"] and found["word"] not in date_words.to):
         return False
-    return not found["number"].isdigit() or is_counted(text, found.end(), int(found["number"][:6]), language)
+    return not found["number"].isdigit() or is_counted(text, found.end(), int(found["number"][:6]), date_words)
 
 
 def _is_lasting(point: DateExpression) -> bool:
@@ -170,26 +170,26 @@ def _is_lasting(point: DateExpression) -> bool:
     return bool(point.last_day or point.last_month or point.last)
 
 
-def joined_range(text: str, first: DateExpression, last: DateExpression, language: DateWords) -> DateRange | None:
+def joined_range(text: str, first: DateExpression, last: DateExpression, date_words: DateWords) -> DateRange | None:
     """The range of two dates joined by a dash, 'to' or 'between … and'; None if they are not joined."""
     if last.start - first.end > MAX_GAP_CHARS or first.range_word == "list":
         return None
     link = text[first.end : last.start].strip().lower()
     link, _, skipped = link.partition(" ")
-    if skipped and language.leads.get(skipped) != SKIPPABLE:
+    if skipped and date_words.leads.get(skipped) != SKIPPABLE:
         return None
     if not link and last.qualifier == "until":
         link = "–"
-    spread = first.range_word == "between" and link in language.both
-    either = link in language.either and _is_one_event(text, first, last, language)
-    if not spread and not either and link not in language.to:
+    spread = first.range_word == "between" and link in date_words.both
+    either = link in date_words.either and _is_one_event(text, first, last, date_words)
+    if not spread and not either and link not in date_words.to:
         return None
     start, end = _completed(first, last)
-    if not _make_range(text, start, end, link, language):
+    if not _make_range(text, start, end, link, date_words):
         return None
     if start.season and end.kind == "year" and not end.season and end.number == start.number + 1:
-        return single_range(text, start, language)
-    one, other = _ends(start, end, language)
+        return single_range(text, start, date_words)
+    one, other = _ends(start, end, date_words)
     if one is None or other is None or one.earliest > other.latest or one.latest > other.latest:
         return None
     qualifier, lasting = QUALIFIERS.get(start.qualifier, ("", False))
@@ -202,21 +202,21 @@ def joined_range(text: str, first: DateExpression, last: DateExpression, languag
     return DateRange.of(span, _coarser(start, end), qualifier, start.calendar or end.calendar, lasts=lasts)
 
 
-def _ends(start: DateExpression, end: DateExpression, language: DateWords) -> tuple[DaySpan | None, DaySpan | None]:
+def _ends(start: DateExpression, end: DateExpression, date_words: DateWords) -> tuple[DaySpan | None, DaySpan | None]:
     """The days of two points; of two numbers of years ago neither has leeway: '8000 BP – 7500 BP'."""
     if start.kind == end.kind == "age" and start.counted_from == end.counted_from and start.number > end.number:
         span = calendar.ago(start.number, end.last, start.counted_from)
         return span, span
-    return _span(start, language), _span(end, language)
+    return _span(start, date_words), _span(end, date_words)
 
 
-def _is_one_event(text: str, first: DateExpression, last: DateExpression, language: DateWords) -> bool:
+def _is_one_event(text: str, first: DateExpression, last: DateExpression, date_words: DateWords) -> bool:
     """'born in 1290 or 1291': nobody is born twice, so it is one date that is not known to the year."""
     if not first.kind == last.kind == "year" or not first.is_certain:
         return False
     if not 0 < last.number - first.number <= MAX_EITHER_YEARS:
         return False
-    return not language.evidence.life_events.isdisjoint(words_before(text, first.start)[-3:])
+    return not date_words.evidence.life_events.isdisjoint(words_before(text, first.start)[-3:])
 
 
 def _coarser(one: DateExpression, other: DateExpression) -> Precision:
@@ -240,7 +240,7 @@ def _completed(first: DateExpression, last: DateExpression) -> tuple[DateExpress
     return start, end
 
 
-def _make_range(text: str, start: DateExpression, end: DateExpression, link: str, language: DateWords) -> bool:
+def _make_range(text: str, start: DateExpression, end: DateExpression, link: str, date_words: DateWords) -> bool:
     """Whether two points are likely enough dates to be a range."""
     if start.kind == "age" or end.kind == "age":
         return start.kind == end.kind
@@ -250,7 +250,7 @@ def _make_range(text: str, start: DateExpression, end: DateExpression, link: str
         return False
     if start.is_certain and (end.is_certain or end.kind != "year"):
         return True
-    if is_counted(text, end.end, end.number, language):
+    if is_counted(text, end.end, end.number, date_words):
         return False
     if start.era == "ad" and not end.era:
         return end.kind == "year" and start.number < end.number
@@ -269,15 +269,15 @@ def _are_years(text: str, start: DateExpression, end: DateExpression, link: str)
     return end.number <= LAST_YEAR and (bracketed or start.number % 100 != 0 or end.number % 100 != 0)
 
 
-def _span(point: DateExpression, language: DateWords) -> DaySpan | None:
+def _span(point: DateExpression, date_words: DateWords) -> DaySpan | None:
     """The days of one point; None if the day or month does not exist, or the year is missing."""
-    percent = language.parts[point.part] if point.part else WHOLE_PERCENT
+    percent = date_words.parts[point.part] if point.part else WHOLE_PERCENT
     if point.kind == "age":
         return calendar.ago(point.number, point.last, point.counted_from)
     if point.number <= 0:
         return None
     if point.kind in ("century", "millennium"):
-        return _century_span(point, percent, language)
+        return _century_span(point, percent, date_words)
     if point.kind == "decade":
         return calendar.years(*calendar.figure_years(point.number, 10, bc=point.era == "bc"), percent)
     year = -point.number if point.era == "bc" else point.number
@@ -305,14 +305,14 @@ def _days(point: DateExpression, year: int) -> DaySpan | None:
     return DaySpan(day_number(year, point.month, point.day, kind), end)
 
 
-def _century_span(point: DateExpression, percent: tuple[int, int], language: DateWords) -> DaySpan:
+def _century_span(point: DateExpression, percent: tuple[int, int], date_words: DateWords) -> DaySpan:
     bc = point.era == "bc"
     if point.is_hundreds:
         return calendar.years(*calendar.figure_years(point.number, 100, bc=bc), percent)
     size = 100 if point.kind == "century" else 1000
     if not point.last:
         return calendar.years(*calendar.ordinal_years(point.number, size, bc=bc), percent)
-    ending = language.parts[point.last_part] if point.last_part else WHOLE_PERCENT
+    ending = date_words.parts[point.last_part] if point.last_part else WHOLE_PERCENT
     first = calendar.years(*calendar.ordinal_years(point.number, size, bc=bc), percent)
     last = calendar.years(*calendar.ordinal_years(point.last, size, bc=bc), ending)
     return DaySpan(min(first.earliest, last.earliest), max(first.latest, last.latest))

@@ -46,7 +46,7 @@ def words_before(text: str, start: int) -> list[str]:
     return words[1:] if len(context) == MAX_CONTEXT_CHARS else words
 
 
-def is_counted(text: str, end: int, year: int, language: DateWords) -> bool:
+def is_counted(text: str, end: int, year: int, date_words: DateWords) -> bool:
     """Whether a unit or a noun follows that the number counts."""
     if end >= len(text) or text[end] in EDGES:
         return text[end : end + 1] == "." and text[end + 1 : end + 2].isdigit()
@@ -56,69 +56,69 @@ def is_counted(text: str, end: int, year: int, language: DateWords) -> bool:
     if not found:
         return text[end] not in " \u00a0-"
     word = found[1].lower()
-    if word in language.evidence.counted_nouns:
+    if word in date_words.evidence.counted_nouns:
         return True
-    if word in language.evidence.after or found[1][0].isupper():
+    if word in date_words.evidence.after or found[1][0].isupper():
         return False
-    return not _is_clear(year) and (_is_plural(word) or _is_plural((found[2] or "").lower(), language))
+    return not _is_clear(year) and (_is_plural(word) or _is_plural((found[2] or "").lower(), date_words))
 
 
 def _is_clear(year: int) -> bool:
     return year >= FIRST_CLEAR_YEAR and year % 100 != 0
 
 
-def _is_plural(word: str, language: DateWords | None = None) -> bool:
-    if language and word in language.evidence.after:
+def _is_plural(word: str, date_words: DateWords | None = None) -> bool:
+    if date_words and word in date_words.evidence.after:
         return False
     return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
 
 
-def is_year(text: str, start: int, end: int, before: Sequence[str], language: DateWords) -> bool:
+def is_year(text: str, start: int, end: int, before: Sequence[str], date_words: DateWords) -> bool:
     """Whether the number from `start` to `end` is a year, judging by what is around it."""
     year = int(text[start:end])
-    before = _without_doubt_words(before, language)
+    before = _without_doubt_words(before, date_words)
     last = before[-1] if before else ""
-    if last in language.evidence.year_nouns and year <= LAST_YEAR:
+    if last in date_words.evidence.year_nouns and year <= LAST_YEAR:
         return True
-    if is_counted(text, end, CLEAR_YEAR if last in language.evidence.circa else year, language):
+    if is_counted(text, end, CLEAR_YEAR if last in date_words.evidence.circa else year, date_words):
         return False
     if year < FIRST_YEAR:
-        return end - start == 3 and _is_small_year(text, start, end, before, language)
-    return year <= LAST_YEAR and _is_named(text, start, end, before, language)
+        return end - start == 3 and _is_small_year(text, start, end, before, date_words)
+    return year <= LAST_YEAR and _has_year_context(text, start, end, before, date_words)
 
 
-def _without_doubt_words(before: Sequence[str], language: DateWords) -> Sequence[str]:
+def _without_doubt_words(before: Sequence[str], date_words: DateWords) -> Sequence[str]:
     """The words before a number without those that only express doubt: 'born probably 1803', 'm. 1st 1803'."""
-    words, left = language.evidence, len(before)
+    words, left = date_words.evidence, len(before)
     while left and (before[left - 1] in words.doubt_words or before[left - 1] in words.estimated):
         left -= 1
     # An estimate without any other sign of a year is more often a count.
     return before if not left and before and before[-1] in words.estimated else before[:left]
 
 
-def is_bound(before: Sequence[str], language: DateWords) -> bool:
+def is_bound(before: Sequence[str], date_words: DateWords) -> bool:
     """'no later than 1803': a bound of several words, whose last word alone would suggest a count."""
     phrases = (" ".join(before[-size:]) for size in (2, 3) if len(before) >= size)
-    return any((lead := language.leads.get(phrase)) and lead.kind in ("before", "after") for phrase in phrases)
+    return any((lead := date_words.leads.get(phrase)) and lead.kind in ("before", "after") for phrase in phrases)
 
 
-def _is_small_year(text: str, start: int, end: int, before: Sequence[str], language: DateWords) -> bool:
+def _is_small_year(text: str, start: int, end: int, before: Sequence[str], date_words: DateWords) -> bool:
     if not before or text[start - 1] in OPENERS:
         return False
-    lead = language.leads.get(before[-1])
+    lead = date_words.leads.get(before[-1])
     opens = lead is not None and lead.kind in ("from", "between")
-    if opens and not language.evidence.reign_words.isdisjoint(before[-5:-1]):
+    if opens and not date_words.evidence.reign_words.isdisjoint(before[-5:-1]):
         return True
-    if before[-1] not in language.evidence.before_three_digits:
+    if before[-1] not in date_words.evidence.before_three_digits:
         return False
-    if len(before) > 1 and before[-1] in language.evidence.weak_before and before[-2] in language.evidence.amounts:
+    if len(before) > 1 and before[-1] in date_words.evidence.weak_before and before[-2] in date_words.evidence.amounts:
         return False
     if len(before) > 1 and before[-2].isdigit():
         return False
     if _at_edge(text, end):
         return True
     found = NEXT_WORD.match(text, end)
-    return found is not None and (found[1].lower() in language.evidence.after or found[1][0].isupper())
+    return found is not None and (found[1].lower() in date_words.evidence.after or found[1][0].isupper())
 
 
 def _at_edge(text: str, end: int) -> bool:
@@ -127,16 +127,16 @@ def _at_edge(text: str, end: int) -> bool:
     return text[end] == "-" and text[end + 1 : end + 2].isdigit()
 
 
-def _is_named(text: str, start: int, end: int, before: Sequence[str], language: DateWords) -> bool:
+def _has_year_context(text: str, start: int, end: int, before: Sequence[str], date_words: DateWords) -> bool:
     if start == 0 or text[start - 1] == "\n":
-        return _opens_line(text, end, language)
+        return _opens_line(text, end, date_words)
     if text[start - 1] in OPENERS:
         return _at_edge(text, end) or text[start - 1] in "(["
-    if text[start - 1] == "c" or is_bound(before, language):
+    if text[start - 1] == "c" or is_bound(before, date_words):
         return True
     if OPEN_START.search(text, max(0, start - 5), start):
         return _at_edge(text, end)
-    words = language.evidence
+    words = date_words.evidence
     last = before[-1] if before else ""
     second = before[-2] if len(before) > 1 else ""
     if not last:
@@ -148,22 +148,22 @@ def _is_named(text: str, start: int, end: int, before: Sequence[str], language: 
     if last in words.determiners or last.endswith(("'s", "’s")):
         # 'Between 45 and 1050 in all': if one end cannot be a year, the other is a count too.
         ends_count = (
-            last in language.both and second.isdigit() and len(second) < 3 and not _is_clear(int(text[start:end]))
+            last in date_words.both and second.isdigit() and len(second) < 3 and not _is_clear(int(text[start:end]))
         )
         return not (_at_edge(text, end) or ends_count)
     if last == "to":
         return second in words.before_to
     if text[end : end + 1] == ")" and (second in words.authors or _opens_bracket(text, start, last)):
         return True
-    return _after_comma(text, start, end, last) or _after_place(text, start, end, before, language)
+    return _after_comma(text, start, end, last) or _after_place(text, start, end, before, date_words)
 
 
-def _after_place(text: str, start: int, end: int, before: Sequence[str], language: DateWords) -> bool:
+def _after_place(text: str, start: int, end: int, before: Sequence[str], date_words: DateWords) -> bool:
     """'d. Paris 1803' and 'born at Upper Slaughter 1803;': only names are between the event and the number."""
-    if language.evidence.life_events.isdisjoint(before) or not _at_edge(text, end):
+    if date_words.evidence.life_events.isdisjoint(before) or not _at_edge(text, end):
         return False
     found = AT_PLACE.search(text, max(0, start - MAX_CONTEXT_CHARS), start)
-    return found is not None and found[0].strip(" (;,").split()[0].lower() in language.evidence.life_events
+    return found is not None and found[0].strip(" (;,").split()[0].lower() in date_words.evidence.life_events
 
 
 def _opens_bracket(text: str, start: int, last: str) -> bool:
@@ -172,11 +172,11 @@ def _opens_bracket(text: str, start: int, last: str) -> bool:
     return bracket >= 0 and text[bracket + 1 : start - 1].lower() == last
 
 
-def _opens_line(text: str, end: int, language: DateWords) -> bool:
+def _opens_line(text: str, end: int, date_words: DateWords) -> bool:
     if _at_edge(text, end) or text[end] == "-":
         return True
     found = NEXT_WORD.match(text, end)
-    return found is not None and (found[1][0].isupper() or found[1].lower() in language.evidence.after)
+    return found is not None and (found[1][0].isupper() or found[1].lower() in date_words.evidence.after)
 
 
 def _after_comma(text: str, start: int, end: int, last: str) -> bool:
@@ -241,18 +241,20 @@ class DateExpression:
         return (has_last and self.last != self.number) or bool(self.last_month or self.last_day)
 
 
-def with_leading_words(text: str, point: DateExpression, before: Sequence[str], language: DateWords) -> DateExpression:
+def with_leading_words(
+    text: str, point: DateExpression, before: Sequence[str], date_words: DateWords
+) -> DateExpression:
     """Apply the words before a date that change its meaning."""
     core = point.range_start = point.start
     if core and text[core - 1] in OPENERS:
         return point
     left = len(before)
-    while left and before[left - 1] in language.lead_ends:
+    while left and before[left - 1] in date_words.lead_ends:
         for size in (4, 3, 2, 1):
-            lead = language.leads.get(" ".join(before[left - size : left])) if size <= left else None
+            lead = date_words.leads.get(" ".join(before[left - size : left])) if size <= left else None
             if lead:
                 break
-        if not lead or (lead.kind == "before" and _is_attributive(text, point, before[left - 1], language)):
+        if not lead or (lead.kind == "before" and _is_attributive(text, point, before[left - 1], date_words)):
             break
         if not _apply(point, lead.kind, lead.value):
             break
@@ -264,12 +266,12 @@ def with_leading_words(text: str, point: DateExpression, before: Sequence[str], 
     return point
 
 
-def _is_attributive(text: str, point: DateExpression, word: str, language: DateWords) -> bool:
+def _is_attributive(text: str, point: DateExpression, word: str, date_words: DateWords) -> bool:
     """'by the 18th century physician': the date only describes a noun."""
-    if word not in language.evidence.before_attributes or point.kind not in ("century", "millennium"):
+    if word not in date_words.evidence.before_attributes or point.kind not in ("century", "millennium"):
         return False
     found = NEXT_WORD.match(text, point.end)
-    return found is not None and found[1].lower() not in language.evidence.after
+    return found is not None and found[1].lower() not in date_words.evidence.after
 
 
 def _apply(point: DateExpression, kind: str, value: str) -> bool:
@@ -306,8 +308,8 @@ def start_of(text: str, end: int, count: int) -> int:
     return start
 
 
-def read_era(text: str, point: DateExpression, language: DateWords) -> None:
-    found = language.era.match(text, point.end)
+def read_era(text: str, point: DateExpression, date_words: DateWords) -> None:
+    found = date_words.era.match(text, point.end)
     if found and not found["not"]:
         point.end = found.end()
         point.era = "bc" if found["bc"] else "ad"

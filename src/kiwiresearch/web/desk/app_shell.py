@@ -56,18 +56,18 @@ WORKER_HEADERS = {
 }
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (all desk routers share this signature)
     """The files of the app, which hold nothing private, and the list of shortcuts."""
     routes = RoleRouter("stranger", include_in_schema=False)
 
     @routes.get("/manifest.webmanifest")
     def manifest(request: Request) -> Response:
-        words = catalogue_for(request)
+        catalogue = catalogue_for(request)
         record = {
             "name": "kiwiresearch",
             "short_name": "kiwiresearch",
-            "description": words("frame.app.description"),
-            "lang": words.language,
+            "description": catalogue("frame.app.description"),
+            "lang": catalogue.language,
             "id": "/",
             "start_url": "/",
             "scope": "/",

@@ -326,7 +326,7 @@ class BookPages:
             "is_deleted": is_deleted,
             "removed": self._library.removed_book(removed) if is_owner and removed else None,
             "removed_key": removed,
-            "spare": self._library.spare_files() if is_owner else (),
+            "unlisted": self._library.unlisted_files() if is_owner else (),
             "room": self._library.max_upload_bytes() if is_owner else 0,
         }
         removed_book = values["removed"]

@@ -206,7 +206,7 @@ def add_source_pages(routes: APIRouter, pages: FamilyPages) -> None:
     ) -> Response:
         pages.families.access.require_owner(request)
         there = all_plugins(pages.families.cases.plugins)
-        with pages.families.cases.changing(case) as found:
+        with pages.families.cases.opened_exclusively(case) as found:
             require_known(plugin, [known_plugin.plugin.plugin_id for known_plugin in there.known])
             values = {"contact": contact.strip(), "endpoint": endpoint.strip()}
             set_plugin(found.store, there.named(plugin), on=on == "yes", terms=terms_ok == "yes", **values)

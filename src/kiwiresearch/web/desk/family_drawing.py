@@ -33,7 +33,7 @@ from kiwiresearch.messages import Catalogue
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.covers import LeadPictures, picture_address
 from kiwiresearch.web.desk.family_frame import FamilyPages, person_ids_by_distance
-from kiwiresearch.web.desk.translations import person_name, said
+from kiwiresearch.web.desk.translations import in_reader_language, person_name
 from kiwiresearch.web.families import page_at
 from kiwiresearch.zim import EntryRef
 
@@ -124,14 +124,14 @@ class TreeView:
     left_out: int
 
 
-def drawing_in(words: Catalogue, title: str, description: str, photos: Mapping[PersonId, Photo]) -> Drawing:
+def drawing_in(catalogue: Catalogue, title: str, description: str, photos: Mapping[PersonId, Photo]) -> Drawing:
     """How a family is drawn in the language of a reader, without links."""
     return Drawing(
         title,
-        f"{description} {words('family.tree.legend')}",
-        say=lambda text: said(text, words),
-        note=lambda note: words.named("family.note", note),
-        unnamed=words("family.unnamed"),
+        f"{description} {catalogue('family.tree.legend')}",
+        say=lambda text: in_reader_language(text, catalogue),
+        note=lambda note: catalogue.named("family.note", note),
+        unnamed=catalogue("family.unnamed"),
         photos=photos,
     )
 
@@ -141,12 +141,12 @@ def shape_drawing(
     layout: Layout,
     tree: Tree,
     root: PersonId,
-    words: Catalogue,
+    catalogue: Catalogue,
     photos: Mapping[PersonId, Photo] = NO_PHOTOS,
 ) -> Drawing:
     """How a family tree is drawn, with its title and a description of its shape."""
-    title = words(f"family.tree.title_{shape}", name=person_name(words, tree.persons[root].name))
-    return drawing_in(words, title, words(f"family.tree.in_{shape}", n=people_drawn(layout)), photos)
+    title = catalogue(f"family.tree.title_{shape}", name=person_name(catalogue, tree.persons[root].name))
+    return drawing_in(catalogue, title, catalogue(f"family.tree.in_{shape}", n=people_drawn(layout)), photos)
 
 
 def tree_address(base: str, root: PersonId, shape: Shape, generations: int, part: str = "tree") -> str:
@@ -173,14 +173,14 @@ def close_family(
     pages: FamilyPages, request: Request, case: CachedCase, mode: PrivacyMode, person: PersonId
 ) -> CloseFamily | None:
     """The parents, partners and children of a person as a small picture; None if there are none."""
-    words, tree = catalogue_for(request), case.tree(mode)
+    catalogue, tree = catalogue_for(request), case.tree(mode)
     base = f"/family/{request.path_params['case']}"
     layout = close_family_layout(case.derived(Couples, mode), person)
     if len(layout.boxes) < 2:
         return None
     photos = portraits(pages, request, case, mode, layout).of(tree, [box.person for box in layout.boxes])
     how = replace(
-        shape_drawing("hourglass", layout, tree, person, words, photos),
+        shape_drawing("hourglass", layout, tree, person, catalogue, photos),
         person_address=lambda other: person_address(base, other),
         more_address=lambda other: tree_address(base, other, "hourglass", USUAL_GENERATIONS["hourglass"]),
     )
@@ -197,7 +197,7 @@ def tree_view(
     generations: int | None = None,
 ) -> TreeView | None:
     """A person's family tree as a page shows it; None if there are no relatives to draw."""
-    words, base = catalogue_for(request), f"/family/{request.path_params['case']}"
+    catalogue, base = catalogue_for(request), f"/family/{request.path_params['case']}"
     tree, many = case.tree(mode), USUAL_GENERATIONS[shape] if generations is None else generations
     layout = shape_layout(shape, case.derived(Couples, mode), root, many)
     if layout is None:
@@ -205,7 +205,7 @@ def tree_view(
     people = [box.person for box in layout.boxes if not box.wedge]
     photos = portraits(pages, request, case, mode, layout).of(tree, people)
     how = replace(
-        shape_drawing(shape, layout, tree, root, words, photos),
+        shape_drawing(shape, layout, tree, root, catalogue, photos),
         person_address=lambda person: person_address(base, person),
         more_address=lambda person: tree_address(base, person, shape, many),
     )
@@ -222,10 +222,10 @@ def portraits(
     for_file: bool = False,
 ) -> Portraits:
     """The pictures of people, described in the language of a reader."""
-    words, base = catalogue_for(request), f"/family/{request.path_params['case']}"
+    catalogue, base = catalogue_for(request), f"/family/{request.path_params['case']}"
 
     def describe(name: str) -> str:
-        return words("family.tree.photo", name=person_name(words, name))
+        return catalogue("family.tree.photo", name=person_name(catalogue, name))
 
     def address(item: Attachment) -> str:
         return embedded_photo(case, item) if for_file else f"{base}/attachments/{percent(item.id)}"

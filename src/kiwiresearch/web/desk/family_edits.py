@@ -115,7 +115,7 @@ def _changed_since(pages: FamilyPages, request: Request, case: str, given: dict[
         people = [given[name] for name in ("person", "other") if name in given]
         if "other" in given and given["other"] in tree.persons:
             details["name"] = tree.persons[given["other"]].name
-        if "id" in given and (item := statements.known_statement(found, given["id"])):
+        if "id" in given and (item := statements.find_statement_or_none(found, given["id"])):
             people, details = [*people, *item.people], item.details | details
         wanted = next((field for field in FIELD_LABELS if field == details.get("field")), None)
         person = next((one for one in people if one in tree.persons), "")

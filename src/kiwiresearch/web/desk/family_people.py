@@ -16,7 +16,7 @@ from kiwiresearch.cases import (
     NamedConflict,
     NamedPerson,
     PersonRecord,
-    ProofForm,
+    ProofFormat,
     proof_file,
     proof_summary,
     record_builder,
@@ -24,7 +24,16 @@ from kiwiresearch.cases import (
     set_living,
 )
 from kiwiresearch.codec import extend
-from kiwiresearch.kin import DISCARDED, RELATION_FIELDS, FieldName, LivingStatus, Standing, Tree, ValueRank, sureness
+from kiwiresearch.kin import (
+    DISCARDED,
+    RELATION_FIELDS,
+    FieldName,
+    LivingStatus,
+    Standing,
+    Tree,
+    ValueRank,
+    confidence_level,
+)
 from kiwiresearch.kin.report import FIELD_LABELS, lifespan
 from kiwiresearch.kin.store import ATTACHMENT_ROLES
 from kiwiresearch.web.bodies import MAX_NAME
@@ -60,7 +69,7 @@ EDITABLE_FIELDS: tuple[FieldName, ...] = tuple(field for field in FIELD_LABELS i
 
 NameQuery = Annotated[str, Query(max_length=MAX_NAME)]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
-ProofFormQuery = Annotated[ProofForm, Query()]
+ProofFormQuery = Annotated[ProofFormat, Query()]
 Why = Annotated[str, Form(min_length=1, max_length=MAX_NAME)]
 
 
@@ -129,7 +138,7 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
         request: Request, case: CaseId, person: Person, status: Annotated[LivingStatus, Form()], why: Why
     ) -> Response:
         pages.families.access.require_owner(request)
-        with pages.families.cases.editing(case) as found:
+        with pages.families.cases.opened_for_edit(case) as found:
             set_living(found, visible_person(found.store.tree(), person), status, why)
         return redirect(f"/family/{case}/people/{percent(person)}")
 
@@ -168,7 +177,7 @@ def side_by_side(conflict: NamedConflict, facts: list[LinkedFact]) -> ConflictVi
         standing = (
             stated[0].standing
             if stated
-            else Standing("accepted" if conflict.recommended_value == value else "competing", sureness(belief))
+            else Standing("accepted" if conflict.recommended_value == value else "competing", confidence_level(belief))
         )
         side = ConflictSide(value, claim.source, rank.rank, rank.reason, quotes, standing, tuple(stated))
         sides.append(side)

@@ -80,7 +80,7 @@ def add_tree_pages(routes: APIRouter, pages: FamilyPages) -> None:
 def _add_relation(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/relation")
     def relation(request: Request, case: CaseId, first: Root = "", second: Root = "") -> Response:
-        words, base, kin, path = catalogue_for(request), f"/family/{case}", None, Markup()
+        catalogue, base, kin, path = catalogue_for(request), f"/family/{case}", None, Markup()
         with pages.families.open_case(request, case, None) as (found, mode):
             tree, people = found.tree(mode), person_options(found, mode, second)
             pair = [visible_person(tree, item) for item in (first, second) if item]
@@ -89,10 +89,10 @@ def _add_relation(routes: APIRouter, pages: FamilyPages) -> None:
                 layout = path_layout(found.derived(Couples, mode), KinshipFinder(tree).kinship(*pair).path)
                 faces = portraits(pages, request, found, mode, layout)
         if kin and layout:
-            names = {"name": person_name(words, kin.first.name), "other": person_name(words, kin.second.name)}
-            title = words("family.tree.path_title", **names)
+            names = {"name": person_name(catalogue, kin.first.name), "other": person_name(catalogue, kin.second.name)}
+            title = catalogue("family.tree.path_title", **names)
             photos = faces.of(tree, [box.person for box in layout.boxes])
-            how = drawing_in(words, title, words("family.tree.in_path", n=people_drawn(layout) + 1), photos)
+            how = drawing_in(catalogue, title, catalogue("family.tree.in_path", n=people_drawn(layout) + 1), photos)
             how = replace(how, person_address=lambda person: person_address(base, person))
             path = Markup(picture(layout, tree, how))  # noqa: S704
         values = {"people": people, "kin": kin, "first": first, "second": second, "path": path}
@@ -156,7 +156,7 @@ def shown_modes(pages: FamilyPages, request: Request) -> tuple[PrivacyMode, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class PaperWish:
+class DrawingQuery:
     """The tree that somebody wants as a file."""
 
     case: str
@@ -168,7 +168,7 @@ class PaperWish:
     orientation: Orientation
 
 
-def _wish(
+def _drawing_query(
     case: CaseId,
     root: Root,
     of: Shape = "hourglass",
@@ -176,53 +176,53 @@ def _wish(
     privacy: Privacy = "public",
     paper: Paper = "a4",
     orientation: Orientation = "landscape",
-) -> PaperWish:
+) -> DrawingQuery:
     many = USUAL_GENERATIONS[of] if generations is None else generations
-    return PaperWish(case, root, of, many, privacy, paper, orientation)
+    return DrawingQuery(case, root, of, many, privacy, paper, orientation)
 
 
-Wish = Annotated[PaperWish, Depends(_wish)]
+Drawn = Annotated[DrawingQuery, Depends(_drawing_query)]
 
 
 def _add_paper(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/tree.svg")
     @allow("reader", "export")
-    def tree_svg(request: Request, wish: Wish) -> Response:
-        layout, tree, how = _drawn(pages, request, wish)
+    def tree_svg(request: Request, query: Drawn) -> Response:
+        layout, tree, how = _drawn(pages, request, query)
         headers = SVG_HEADERS | _attachment("family-tree.svg")
         return Response(svg_file(picture(layout, tree, how)), headers=headers, media_type="image/svg+xml")
 
     @routes.get("/family/{case}/tree.html")
     @allow("reader", "export")
-    def tree_sheets(request: Request, wish: Wish) -> Response:
-        page = _printed(pages, request, wish)
+    def tree_sheets(request: Request, query: Drawn) -> Response:
+        page = _printed(pages, request, query)
         return Response(page, headers={"Content-Security-Policy": REPORT_POLICY}, media_type="text/html")
 
     @routes.get("/family/{case}/tree.pdf")
     @allow("reader", "export")
-    def tree_pdf(request: Request, wish: Wish) -> Response:
-        page, program = _printed(pages, request, wish), pages.context.workspace.settings.browser
+    def tree_pdf(request: Request, query: Drawn) -> Response:
+        page, program = _printed(pages, request, query), pages.context.workspace.settings.browser
         content = page_in_pdf(page, program, instead="The sheets can be printed from the page that shows them.")
         return Response(content, headers=_attachment("family-tree.pdf"), media_type="application/pdf")
 
 
-def _drawn(pages: FamilyPages, request: Request, wish: PaperWish) -> tuple[Layout, Tree, Drawing]:
-    with pages.families.open_case(request, wish.case, None) as (found, mode):
-        visible_person(found.tree(mode), wish.root)
-    with pages.families.open_case(request, wish.case, wish.privacy) as (found, mode):
-        tree, person = found.tree(mode), shown_id(found, mode, wish.root)
-        layout = shape_layout(wish.of, found.derived(Couples, mode), person, wish.generations)
+def _drawn(pages: FamilyPages, request: Request, query: DrawingQuery) -> tuple[Layout, Tree, Drawing]:
+    with pages.families.open_case(request, query.case, None) as (found, mode):
+        visible_person(found.tree(mode), query.root)
+    with pages.families.open_case(request, query.case, query.privacy) as (found, mode):
+        tree, person = found.tree(mode), shown_id(found, mode, query.root)
+        layout = shape_layout(query.of, found.derived(Couples, mode), person, query.generations)
         faces = portraits(pages, request, found, mode, layout, for_file=True)
     if layout is None:
         raise NothingFound("This person has no known relatives.", remedy="Choose another person.")
     photos = faces.embedded(tree, [box.person for box in layout.boxes if not box.wedge])
-    return layout, tree, shape_drawing(wish.of, layout, tree, person, catalogue_for(request), photos)
+    return layout, tree, shape_drawing(query.of, layout, tree, person, catalogue_for(request), photos)
 
 
-def _printed(pages: FamilyPages, request: Request, wish: PaperWish) -> str:
-    words, (layout, tree, how) = catalogue_for(request), _drawn(pages, request, wish)
-    sheet = lambda n, all_: words("family.tree.sheet", n=n, all=all_)  # noqa: E731
-    return print_page(layout, tree, how, wish.paper, wish.orientation, language=words.language, sheet_words=sheet)
+def _printed(pages: FamilyPages, request: Request, query: DrawingQuery) -> str:
+    catalogue, (layout, tree, how) = catalogue_for(request), _drawn(pages, request, query)
+    sheet = lambda n, all_: catalogue("family.tree.sheet", n=n, all=all_)  # noqa: E731
+    return print_page(layout, tree, how, query.paper, query.orientation, language=catalogue.language, sheet_words=sheet)
 
 
 def shown_id(found: CachedCase, mode: PrivacyMode, person: PersonId) -> PersonId:

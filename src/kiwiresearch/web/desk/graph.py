@@ -202,12 +202,12 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
     return routes
 
 
-def _list_values(run: RunView, graph: LinkGraph, query: GraphQuery, words: Catalogue) -> JsonDict:
+def _list_values(run: RunView, graph: LinkGraph, query: GraphQuery, catalogue: Catalogue) -> JsonDict:
     place = run.url("graph")
     filters = {"which": "left" if query.which == "left" else ""}
     rows = [page for page in graph.pages if page.was_read == (query.which == "read")]
     return {
-        "picture": _picture(run, graph, words),
+        "picture": _picture(run, graph, catalogue),
         "shown": list_page(rows, query.n, ListPlace(place, filters)),
         "which": query.which,
         "read": sum(page.was_read for page in graph.pages),
@@ -230,14 +230,14 @@ def _panel(run: RunView, graph: LinkGraph, query: GraphQuery) -> JsonDict:
     }
 
 
-def _picture(run: RunView, graph: LinkGraph, words: Catalogue) -> Markup:
+def _picture(run: RunView, graph: LinkGraph, catalogue: Catalogue) -> Markup:
     """The picture of the brief, in which each page links to its panel."""
     numbers = {page.ref: page.number for page in graph.pages}
     sources = run.brief.sources
     linked = tuple(
-        replace(page, url=f"#page-{numbers.get(page.ref, 0)}", why=Message(translated(page.why, words).striptags()))
+        replace(page, url=f"#page-{numbers.get(page.ref, 0)}", why=Message(translated(page.why, catalogue).striptags()))
         for page in sources.pages
     )
-    drawn = graph_picture(replace(sources, pages=linked), words)
+    drawn = graph_picture(replace(sources, pages=linked), catalogue)
     place = run.url("graph")
     return Markup(ANCHOR.sub(lambda found: f'<a href="{place}?page={found[1]}#panel">', drawn))  # noqa: S704

@@ -81,8 +81,8 @@ class RecentWork:
 def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The home page, its box, and the button that clears the questions."""
     routes = RoleRouter("reader", include_in_schema=False)
-    questions, around, runs = QuestionHistory(context.workspace), DeskState(context), jobs.runs
-    days, examples, families = ExplorePages(context, pages), Examples(context), Families(context, jobs)
+    questions, desk_state, runs = QuestionHistory(context.workspace), DeskState(context), jobs.runs
+    explore, examples, families = ExplorePages(context, pages), Examples(context), Families(context, jobs)
 
     @routes.api_route("/", methods=["GET", "HEAD"])
     def home(request: Request) -> Response:
@@ -98,13 +98,13 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
             has_research=bool(all_runs),
             questions=questions.recent(browser_of(request)),
             keeps_questions=questions.is_on,
-            books=None if (books := around.books()) is None else list(books),
+            books=None if (books := desk_state.books()) is None else list(books),
             titles=[book.title or book.name for book in context.shelf.books],
-            model=around.model(),
-            has_model=around.has_model,
+            model=desk_state.model(),
+            has_model=desk_state.has_model,
             is_sample=context.shelf.is_sample,
             missing=context.shelf.missing,
-            day_events=days.today_on_home(),
+            day_events=explore.today_on_home(),
         )
 
     @routes.get("/go")
@@ -120,7 +120,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
             words=words,
             intent=place,
             offers=_offers(words, place),
-            has_model=around.has_model,
+            has_model=desk_state.has_model,
         )
 
     @routes.post("/go")
@@ -205,13 +205,13 @@ def _destination(context: ServerContext, wanted: BoxQuery) -> str | Intent:
     intent = intent_of(context, words)
     if intent.kind == "question":
         return action_address("ask", words, via="go", **wanted.script)
-    if intent.kind in {"name", "wish"}:
+    if intent.kind in {"name", "request"}:
         return intent
-    return action_address("find", intent.wish.subject if intent.wish else words, via="go")
+    return action_address("find", intent.request.subject if intent.request else words, via="go")
 
 
 def _offers(words: str, intent: Intent) -> tuple[tuple[Action, str], ...]:
-    """What can be done with the words besides reading the page, or getting what was wished for."""
-    if intent.wish is None:
+    """What can be done with the words besides reading the page, or getting what was requested."""
+    if intent.request is None:
         return other_actions(words, person=words if intent.is_person else "")
-    return other_actions(intent.wish.subject, excluding=intent.wish.thing)
+    return other_actions(intent.request.subject, excluding=intent.request.thing)

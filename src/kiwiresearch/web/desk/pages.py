@@ -25,10 +25,10 @@ from kiwiresearch.web.desk.translations import (
     confidence_level,
     date_markup,
     has_own_words,
+    in_reader_language,
     is_command,
     is_withheld,
     problem_key,
-    said,
     time_element,
     translated,
 )
@@ -192,20 +192,20 @@ class PageRenderer:
         return HTMLResponse(content, status, HEADERS | dict(headers or {}))
 
     def theme_for(self, request: Request) -> str:
-        """Light, dark, or what the system wants: as the reader chose, else as the settings say."""
+        """Light, dark, or what the system prefers: as the reader chose, else as the settings say."""
         chosen = request.cookies.get(THEME_COOKIE, "")
         return chosen if chosen in THEMES else self._context.workspace.settings.serve.theme
 
     def render(self, request: Request, template: str, **values: Any) -> str:
         """The HTML of a page, or of a part that a script inserts."""
-        words = catalogue_for(request)
+        catalogue = catalogue_for(request)
         here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         return (
             _templates()
             .get_template(template)
             .render(
-                t=words,
-                locale=words.locale,
+                t=catalogue,
+                locale=catalogue.locale,
                 here=here,
                 place=request.url.path,
                 part_of=values.pop("part_of", request.url.path),
@@ -251,7 +251,7 @@ def _templates() -> Environment:
         lang=two_letter_code,
         level=confidence_level,
         local=local_address,
-        said=said,
+        in_reader_language=in_reader_language,
         section=section_name,
         time=time_element,
         translated=translated,
@@ -288,6 +288,6 @@ def direction(language: str) -> str:
     return "rtl" if two_letter_code(language) in RIGHT_TO_LEFT else "ltr"
 
 
-def section_name(name: str, words: Catalogue) -> str:
+def section_name(name: str, catalogue: Catalogue) -> str:
     """The name of a section; the infobox, which pages do not name, is translated."""
-    return words("desk.box") if name == INFOBOX else name
+    return catalogue("desk.box") if name == INFOBOX else name

@@ -48,11 +48,11 @@ class PlaceMap:
     places: tuple[MappedPlace, ...]
 
 
-def place_map(context: ServerContext, words: Catalogue, facts: Iterable[LinkedFact]) -> PlaceMap | None:
+def place_map(context: ServerContext, catalogue: Catalogue, facts: Iterable[LinkedFact]) -> PlaceMap | None:
     """A map of the places in these facts; None if no page of a book says where any of them is."""
     with context.try_locked_finder(TIMEOUT_S) as finder:
         places = _merged(_places(context, finder, facts)) if finder else ()
-    return PlaceMap(Markup(_svg(places, words)), places) if places else None  # noqa: S704
+    return PlaceMap(Markup(_svg(places, catalogue)), places) if places else None  # noqa: S704
 
 
 def _places(context: ServerContext, finder: Finder, facts: Iterable[LinkedFact]) -> Iterator[MappedPlace]:
@@ -95,7 +95,7 @@ def _merged(places: Iterable[MappedPlace]) -> tuple[MappedPlace, ...]:
     return tuple(found.values())
 
 
-def _svg(places: Sequence[MappedPlace], words: Catalogue) -> str:
+def _svg(places: Sequence[MappedPlace], catalogue: Catalogue) -> str:
     """Numbered points on lines of latitude and longitude, at the scale of their middle latitude."""
     north, south = (pick(place.at.latitude for place in places) for pick in (max, min))
     east, west = (pick(place.at.longitude for place in places) for pick in (max, min))
@@ -124,7 +124,7 @@ def _svg(places: Sequence[MappedPlace], words: Catalogue) -> str:
         parts.append(svg_text(x(place.at.longitude), y(place.at.latitude) + 4, str(number), "number", "middle"))
     size = svg_number(WIDTH), svg_number(HEIGHT)
     names = ", ".join(f"{number}: {place.name}" for number, place in enumerate(places, start=1))
-    return svg_picture("places", size, words("family.person.map"), names, parts)
+    return svg_picture("places", size, catalogue("family.person.map"), names, parts)
 
 
 def _steps(middle: float, reach: float, step: float) -> Iterator[float]:

@@ -102,10 +102,10 @@ def turn_fields(turns: tuple[ConversationTurn, ...]) -> list[tuple[str, str]]:
     ]
 
 
-EMPTY_PAGE: dict[str, Any] = {"one": None, "problem": None, "offers": ()}
+EMPTY_PAGE: dict[str, Any] = {"answer_view": None, "problem": None, "offers": ()}
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (all desk routers share this signature)
     """The page at /ask, and the stream that its script reads."""
     routes = RoleRouter("reader", include_in_schema=False)
     shown = QuestionPages(context, pages, QuestionHistory(context.workspace))
@@ -138,19 +138,19 @@ class QuestionPages:
         return reply
 
     def _page(self, request: Request, asked: QuestionForm, browser: str) -> Response:
-        led = self._led(asked.q) if asked.via and asked.q else ()
+        offers = self._other_readings(asked.q) if asked.via and asked.q else ()
         if not asked.q.strip() or (asked.live and is_searchable(asked.q)):
-            return self._show(request, asked, {"offers": led})
+            return self._show(request, asked, {"offers": offers})
         try:
             answer = self._context.asker.ask(asked.q, asked.options(with_model=asked.model))
         except KiwiError as error:
             problem = problem_of(error)
-            return self._show(request, asked, {"problem": problem, "offers": led}, status=problem.status)
+            return self._show(request, asked, {"problem": problem, "offers": offers}, status=problem.status)
         if not answer.grounded:  # a refusal offers to search itself
-            led = tuple(offer for offer in led if offer[0] != "find")
-        return self._show(request, asked, self._values(request, asked, answer, browser) | {"offers": led})
+            offers = tuple(offer for offer in offers if offer[0] != "find")
+        return self._show(request, asked, self._values(request, asked, answer, browser) | {"offers": offers})
 
-    def _led(self, words: str) -> tuple[tuple[Action, str], ...]:
+    def _other_readings(self, words: str) -> tuple[tuple[Action, str], ...]:
         """What else the words could have meant. The answer itself offers to research its subject."""
         offers = other_actions(words, excluding="ask", person=person_in(self._context, words))
         return tuple(offer for offer in offers if offer[0] != "research")
@@ -165,7 +165,7 @@ class QuestionPages:
     def _show(self, request: Request, asked: QuestionForm, values: JsonDict, *, status: int = 200) -> Response:
         known = EMPTY_PAGE | {"asked": asked, "has_model": self._has_model, "fields": turn_fields(asked.turns)}
         shown = known | values
-        answered = (asked.q.strip(), *([shown["one"].answer.asked] if shown["one"] else ()))
+        answered = (asked.q.strip(), *([shown["answer_view"].answer.asked] if shown["answer_view"] else ()))
         shown["questions"] = self._questions.recent(browser_of(request), without=answered)
         return self._pages.show(request, "ask.html", shown, status=status)
 
@@ -174,9 +174,9 @@ class QuestionPages:
         self._questions.add(answer.asked or answer.question, browser)
         view, t = answer_view(answer, self._context), catalogue_for(request)
         return {
-            "one": view,
+            "answer_view": view,
             "copy": answer_as_text(view, t),
-            "speak": () if answer.grounded else self._languages_to_suggest(answer.question, t.language),
+            "suggested_languages": () if answer.grounded else self._languages_to_suggest(answer.question, t.language),
             "picture": answer_picture(self._pages.pictures, view),
             "of_several": len(self._context.shelf.books) > 1,
             "more": further_reading(self._context, view.sources[0]) if view.sources else None,
@@ -196,7 +196,7 @@ class QuestionPages:
                     view = answer_view(answer, self._context)
                     data = {"html": self._pages.render(request, "ask_chips.html", places=view.places)}
                     if asked.model and self._has_model and view.lines:
-                        data["meanwhile"] = self._pages.render(request, "ask_preview.html", one=view)
+                        data["meanwhile"] = self._pages.render(request, "ask_preview.html", answer_view=view)
                     yield sse_event("chips", data)
                 case AnswerText(text):
                     yield sse_event("token", {"text": text})
@@ -209,7 +209,7 @@ class QuestionPages:
 
 
 async def _with_last_error(
-    first: ServerSentEvent, flow: AsyncGenerator[ServerSentEvent, None], words: Catalogue
+    first: ServerSentEvent, flow: AsyncGenerator[ServerSentEvent, None], catalogue: Catalogue
 ) -> AsyncGenerator[ServerSentEvent, None]:
     async with contextlib.aclosing(flow):
         try:
@@ -220,5 +220,5 @@ async def _with_last_error(
             problem = logged_problem(error)
             data = {"detail": problem.detail, "remedy": problem.remedy}
             if problem.log_id:
-                data |= {"id": problem.log_id, "reference": words("problems.id", id=problem.log_id)}
+                data |= {"id": problem.log_id, "reference": catalogue("problems.id", id=problem.log_id)}
             yield sse_event("error", data)

@@ -146,15 +146,15 @@ class BriefView:
         """The address of the form for another topic."""
         return form_address({"topic": topic})
 
-    def settings(self, words: Catalogue) -> Iterator[tuple[str, str]]:
+    def settings(self, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         """The names and values of the settings of the run; the brief lists the books in the order of the run."""
         books = iter(self.brief.sources.books)
         for name, value in self.brief.sources.settings:
             book = next(books, None) if name == "book" else None
             if book is not None:
-                yield name, _book_text(book, words)
+                yield name, _book_text(book, catalogue)
             else:
-                yield name, words.named("brief.set_to", value) if name in ("crawl strategy", "vectors") else value
+                yield name, catalogue.named("brief.set_to", value) if name in ("crawl strategy", "vectors") else value
 
     def paragraphs(self, statements: Iterable[Statement]) -> list[list[CitedGroup]]:
         """Running text: a paragraph for each page that its sentences are from, cited where the source changes."""
@@ -171,9 +171,9 @@ class BriefView:
         """The language of a statement: that of the book its first claim comes from."""
         return self._frame.language_of(self.brief.claims[statement.claims[0]].ref.book)
 
-    def when(self, moment: TimelineMoment, words: Catalogue) -> DateRange | str:
+    def when(self, moment: TimelineMoment, catalogue: Catalogue) -> DateRange | str:
         """The date of a moment for `date_text`."""
-        return date_of_moment(moment, [self.brief.claims[claim] for claim in moment.statement.claims], words)
+        return date_of_moment(moment, [self.brief.claims[claim] for claim in moment.statement.claims], catalogue)
 
     def date_of(self, figure: Figure) -> DateRange | str:
         """The date of a number for `date_text`."""
@@ -256,14 +256,14 @@ PICTURE_HEADERS = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Op
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
 
 
-def _book_text(book: SourceBook, words: Catalogue) -> str:
+def _book_text(book: SourceBook, catalogue: Catalogue) -> str:
     """A book with its date and the number of its articles, in the reader's language."""
     parts = (
         book.title,
         book.name,
-        words.locale.date(book.date),
-        book.flavour and words("brief.of_book.flavour", name=book.flavour),
-        words("desk.counts.articles", n=book.articles),
+        catalogue.locale.date(book.date),
+        book.flavour and catalogue("brief.of_book.flavour", name=book.flavour),
+        catalogue("desk.counts.articles", n=book.articles),
     )
     return ", ".join(filter(None, parts))
 
@@ -299,7 +299,11 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
             worksheet = make_run_worksheet(read_findings(run), choice)
         except NothingFound:
             worksheet = None
-            missing |= {name: "exports.too_short" for name, form in FORMATS.items() if form.content == "worksheet"}
+            missing |= {
+                name: "exports.too_short"
+                for name, export_format in FORMATS.items()
+                if export_format.content == "worksheet"
+            }
         return pages.show(
             request,
             "export.html",
@@ -318,15 +322,15 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
         )
 
     # Not a coroutine: making a file takes time, and must not block other requests.
-    @routes.get("/runs/{run_id}/export/{form}")
+    @routes.get("/runs/{run_id}/export/{format_name}")
     @allow("reader", "export")
     def download(
         run_id: RunName,
-        form: Annotated[str, Path(max_length=40)],
+        format_name: Annotated[str, Path(max_length=40)],
         questions: Questions = 0,
         kind: Kinds = [],  # noqa: B006
     ) -> Response:
         browser, choice = context.workspace.settings.browser, choice_of(questions, kind)
-        return download_response(frames.get(run_id), form, browser, choice)
+        return download_response(frames.get(run_id), format_name, browser, choice)
 
     return routes

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from kiwiresearch.errors import BookNotFound, KiwiError
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.search import Hit, Score, SearchEffort, SearchOptions, SearchResult, Sense, parse_query
-from kiwiresearch.text import WORD, fold, has_no_spaces, occurrences, plain_lower, stemmer
+from kiwiresearch.text import WORD, fold, is_in_unspaced_script, occurrences, plain_lower, stemmer
 from kiwiresearch.web.addresses import list_address, page_address
 from kiwiresearch.web.bodies import Name, Words
 from kiwiresearch.web.book_pages import books_named
@@ -45,7 +45,7 @@ def marked_parts(text: str, query: str, language: str) -> Parts:
 
 def _end(text: str, start: int, word: str) -> int:
     """Where the form of a word ends that begins at `start`."""
-    found = None if has_no_spaces(word) else WORD.match(text, start)
+    found = None if is_in_unspaced_script(word) else WORD.match(text, start)
     return found.end() if found else start + len(word)
 
 
@@ -114,7 +114,7 @@ class SearchValues(TypedDict):
     shown: ResultsView
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (all desk routers share this signature)
     """The page at /find, and the part of it that the script replaces while the reader types."""
     routes = RoleRouter("reader", include_in_schema=False)
 

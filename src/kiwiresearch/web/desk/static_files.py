@@ -34,7 +34,7 @@ DARK_BY_CHOICE = (
     rb"@media screen and (prefers-color-scheme: dark) {\n  :root:not([data-theme=light]) {\g<colours>}\n}\n"
     rb"@media screen {\n  :root[data-theme=dark] {\g<colours>}\n}"
 )
-"""A style sheet names its dark colours once, for the system's wish; they are also used if the reader chose them.
+"""A style sheet names its dark colours once, for the system's preference; they are also used if the reader chose them.
 
 Paper is always light.
 """

@@ -63,35 +63,35 @@ class BoxSuggestions:
                 suggestion.title, page_address(EntryRef(BookId(suggestion.book_id), suggestion.path)), detail
             )
 
-    def own_work(self, request: Request, query: str, words: Catalogue) -> Iterator[BoxSuggestion]:
+    def own_work(self, request: Request, query: str, catalogue: Catalogue) -> Iterator[BoxSuggestion]:
         """Questions, research, families and notes that contain all words of the query."""
         if not fold(query).split():
             return iter(())
         found = (
-            self._matching_questions(request, query, words),
-            self._matching_runs(query, words),
-            self._matching_families(request, query, words),
-            self._matching_notes(query, words),
+            self._matching_questions(request, query, catalogue),
+            self._matching_runs(query, catalogue),
+            self._matching_families(request, query, catalogue),
+            self._matching_notes(query, catalogue),
         )
         return chain.from_iterable(islice(kind, MAX_OTHERS) for kind in found)
 
-    def _matching_questions(self, request: Request, query: str, words: Catalogue) -> Iterator[BoxSuggestion]:
+    def _matching_questions(self, request: Request, query: str, catalogue: Catalogue) -> Iterator[BoxSuggestion]:
         for question in self._questions.latest(MAX_SEARCHED, browser_of(request)):
             if has_words(query, question):
-                yield BoxSuggestion(question, action_address("ask", question), words("frame.kinds.question"))
+                yield BoxSuggestion(question, action_address("ask", question), catalogue("frame.kinds.question"))
 
-    def _matching_runs(self, query: str, words: Catalogue) -> Iterator[BoxSuggestion]:
+    def _matching_runs(self, query: str, catalogue: Catalogue) -> Iterator[BoxSuggestion]:
         for run in self._runs.all():
             if has_words(query, run.topic):
-                yield BoxSuggestion(run.topic, run_address(run.id), words("frame.kinds.run"))
+                yield BoxSuggestion(run.topic, run_address(run.id), catalogue("frame.kinds.run"))
 
-    def _matching_families(self, request: Request, query: str, words: Catalogue) -> Iterator[BoxSuggestion]:
+    def _matching_families(self, request: Request, query: str, catalogue: Catalogue) -> Iterator[BoxSuggestion]:
         for case in self._families.cases.ids()[:MAX_SEARCHED]:
             names = self._families.seed_names(request, case)  # empty for visitors who may not see them
             if names and has_words(query, names):
-                yield BoxSuggestion(names, case_address(case), words("frame.kinds.family"))
+                yield BoxSuggestion(names, case_address(case), catalogue("frame.kinds.family"))
 
-    def _matching_notes(self, query: str, words: Catalogue) -> Iterator[BoxSuggestion]:
+    def _matching_notes(self, query: str, catalogue: Catalogue) -> Iterator[BoxSuggestion]:
         for run in self._runs.all()[:MAX_SEARCHED]:
             try:
                 notes = run.notes.notes
@@ -100,10 +100,12 @@ class BoxSuggestions:
             for note in notes:
                 if has_words(query, note.about, note.reason):
                     text = note.reason or note.about
-                    yield BoxSuggestion(text, run_address(run.id, "notes"), words("frame.kinds.note", topic=run.topic))
+                    yield BoxSuggestion(
+                        text, run_address(run.id, "notes"), catalogue("frame.kinds.note", topic=run.topic)
+                    )
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (all desk routers share this signature)
     """The list that the script of the box loads."""
     routes = RoleRouter("reader", include_in_schema=False)
     suggestions = BoxSuggestions(context, jobs)

@@ -87,9 +87,9 @@ class DatedMoment:
     moment: TimelineMoment
     claims: tuple[Claim, ...]
 
-    def when(self, words: Catalogue) -> DateRange | str:
+    def when(self, catalogue: Catalogue) -> DateRange | str:
         """Its date for `date_text`."""
-        return date_of_moment(self.moment, self.claims, words)
+        return date_of_moment(self.moment, self.claims, catalogue)
 
     @property
     def year(self) -> int:
@@ -105,10 +105,10 @@ class DatedMoment:
         """Its statement without the date it begins with, as the date stands before it."""
         return without_date(self.moment.statement.text, self.moment.when)
 
-    def labelled(self, words: Catalogue) -> TimelineMoment:
+    def labelled(self, catalogue: Catalogue) -> TimelineMoment:
         """The moment as a picture for a reader labels it."""
         statement = replace(self.moment.statement, text=self.text)
-        return replace(self.moment, when=date_text(self.when(words), words), statement=statement)
+        return replace(self.moment, when=date_text(self.when(catalogue), catalogue), statement=statement)
 
 
 BEFORE_DATES = r"(?:(?:in|on|during|en|le|el|durant|pendant|durante|im|am)\s+)?(?:the\s+)?"
@@ -121,13 +121,13 @@ def without_date(text: str, when: str) -> str:
     return rest[:1].upper() + rest[1:] if dated else text
 
 
-def date_of_moment(moment: TimelineMoment, claims: Iterable[Claim], words: Catalogue) -> DateRange | str:
+def date_of_moment(moment: TimelineMoment, claims: Iterable[Claim], catalogue: Catalogue) -> DateRange | str:
     """The date of a moment that rests on these claims.
 
     English readers, and all readers of a moment without such a date, get its own words. Those are the words of the
     page, which may say more than the days: 'the morning of 5 June'.
     """
-    if words.language == "en":
+    if catalogue.language == "en":
         return moment.when
     days = (moment.earliest, moment.latest)
     dates = (mention.when for claim in claims for mention in claim.dates)
@@ -155,8 +155,8 @@ class TimelinePart:
     """A year of the nearest moment before this part."""
     after: int | None
 
-    def name(self, words: Catalogue) -> str:
-        return period_name(self.first, self.years, words)
+    def name(self, catalogue: Catalogue) -> str:
+        return period_name(self.first, self.years, catalogue)
 
     @property
     def year(self) -> int:
@@ -190,50 +190,50 @@ def _days_of(first: int, years: int) -> tuple[int, int]:
     return day_number(calendar_year(first)), day_number(calendar_year(first + years))
 
 
-def period_name(first: int, years: int, words: Catalogue) -> str:
+def period_name(first: int, years: int, catalogue: Catalogue) -> str:
     """Some years, as people write them: '1347', '1300–1399', '2 million years ago'."""
     if PRESENT_YEAR - first > DEEP_YEARS:
-        return ago_text(PRESENT_YEAR - first, words)
+        return ago_text(PRESENT_YEAR - first, catalogue)
     if years == 1:
-        return year_text(calendar_year(first), words)
-    return words(
+        return year_text(calendar_year(first), catalogue)
+    return catalogue(
         "timeline.period",
-        since=year_text(calendar_year(first), words),
-        until=year_text(calendar_year(first + years - 1), words),
+        since=year_text(calendar_year(first), catalogue),
+        until=year_text(calendar_year(first + years - 1), catalogue),
     )
 
 
 def in_groups(
-    moments: list[DatedMoment], query: MomentQuery, part: TimelinePart | None, words: Catalogue
+    moments: list[DatedMoment], query: MomentQuery, part: TimelinePart | None, catalogue: Catalogue
 ) -> list[tuple[str, DatedMoment]]:
     """The moments, each with the name of its group; groups of most moments first, periods in chronological order."""
     if query.group == "period":
         years = part.years // 10 if part else _period_years(moments)
-        return [(_period_of(moment, years, part, words), moment) for moment in moments]
+        return [(_period_of(moment, years, part, catalogue), moment) for moment in moments]
     if query.group == "none":
         return [("", moment) for moment in moments]
     by_kind = query.group == "kind"
-    named = [(_kind_of(moment, words) if by_kind else moment.claims[0].page_title, moment) for moment in moments]
+    named = [(_kind_of(moment, catalogue) if by_kind else moment.claims[0].page_title, moment) for moment in moments]
     counts = Counter(name for name, _ in named)
     order = {name: place for place, (name, _) in enumerate(counts.most_common())}
     return sorted(named, key=lambda pair: order[pair[0]])
 
 
-def _kind_of(moment: DatedMoment, words: Catalogue) -> str:
+def _kind_of(moment: DatedMoment, catalogue: Catalogue) -> str:
     """The type of a moment's claim, as a heading."""
-    kind = words.named("claims.types", moment.claims[0].type)
+    kind = catalogue.named("claims.types", moment.claims[0].type)
     return kind[:1].upper() + kind[1:]
 
 
-def _period_of(moment: DatedMoment, years: int, part: TimelinePart | None, words: Catalogue) -> str:
+def _period_of(moment: DatedMoment, years: int, part: TimelinePart | None, catalogue: Catalogue) -> str:
     """The period in which a moment began."""
     if part and moment.first_year < part.first:
-        return words("timeline.before", year=period_name(part.first, 1, words))
+        return catalogue("timeline.before", year=period_name(part.first, 1, catalogue))
     ago = PRESENT_YEAR - moment.year
     if ago > DEEP_YEARS:
         scale = 10 ** (len(str(ago)) - 1)
-        return ago_text(ago // scale * scale, words)
-    return period_name(moment.first_year // years * years, years, words)
+        return ago_text(ago // scale * scale, catalogue)
+    return period_name(moment.first_year // years * years, years, catalogue)
 
 
 def _period_years(moments: list[DatedMoment]) -> int:
@@ -277,10 +277,10 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
 
     @routes.get("/runs/{run_id}/timeline")
     def timeline(request: Request, run_id: RunName, query: Annotated[MomentQuery, Query()]) -> Response:
-        run, words = runs.get(run_id), catalogue_for(request)
+        run, catalogue = runs.get(run_id), catalogue_for(request)
         found = moments_in_years(run, query)
         part = part_of(found, query)
-        rows = in_groups(part.moments if part else found, query, part, words)
+        rows = in_groups(part.moments if part else found, query, part, catalogue)
         place = run.url("timeline")
         shown = list_page(rows, query.n, ListPlace(place, query.filters()))
         return pages.show(
@@ -293,7 +293,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
             part=part,
             all_moments=len(found),
             groups=[(name, [moment for _, moment in same]) for name, same in groupby(shown.rows, key=itemgetter(0))],
-            picture=_picture(shown.rows, query, part, words),
+            picture=_picture(shown.rows, query, part, catalogue),
             choices=scope_choices(place, query),
             zooms=[(arg, query.address(place, zoom=arg, at=part.year if part else None)) for arg in get_args(Zoom)],
             groupings=[(arg, query.address(place, group=arg)) for arg in get_args(Grouping)],
@@ -305,10 +305,10 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
 
 
 def _picture(
-    rows: Sequence[tuple[str, DatedMoment]], query: MomentQuery, part: TimelinePart | None, words: Catalogue
+    rows: Sequence[tuple[str, DatedMoment]], query: MomentQuery, part: TimelinePart | None, catalogue: Catalogue
 ) -> Markup:
     """The moments of the list, with the same numbers; periods need no rows of their own on an axis."""
-    moments = [moment.labelled(words) for _, moment in rows]
+    moments = [moment.labelled(catalogue) for _, moment in rows]
     groups = [name for name, _ in rows] if query.group in ("page", "kind") else ()
     days = _days_of(part.first, part.years) if part else None
-    return Markup(timeline_picture(moments, words, width=DRAWN_WIDTH, groups=groups, days=days))  # noqa: S704
+    return Markup(timeline_picture(moments, catalogue, width=DRAWN_WIDTH, groups=groups, days=days))  # noqa: S704

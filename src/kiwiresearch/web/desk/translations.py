@@ -29,17 +29,17 @@ MONTHS = re.compile(rf"\b({MONTH})-(?={MONTH}\b)")
 """From one month to another, as pages write it: 'January-February 2006'."""
 
 
-def date_text(when: DateRange | str, words: Catalogue) -> str:
+def date_text(when: DateRange | str, catalogue: Catalogue) -> str:
     """A date in the reader's language; if the page has no exact date, its own words are used."""
     if isinstance(when, DateText):
         when = when.when
-    return when.words(words.language) if isinstance(when, DateRange) else MONTHS.sub("\\1\N{EN DASH}", when)
+    return when.words(catalogue.language) if isinstance(when, DateRange) else MONTHS.sub("\\1\N{EN DASH}", when)
 
 
-def date_markup(when: DateRange | str, words: Catalogue, *, is_head: bool = False) -> Markup:
+def date_markup(when: DateRange | str, catalogue: Catalogue, *, is_head: bool = False) -> Markup:
     """A date for a page, with a capital if it is a heading; words of another language are marked as English."""
-    text = date_text(when, words)
-    is_translated = isinstance(when, (DateRange, DateText)) or words.language == "en"
+    text = date_text(when, catalogue)
+    is_translated = isinstance(when, (DateRange, DateText)) or catalogue.language == "en"
     if not is_translated:
         return _in_english(text) if text else Markup()
     # 'c. 1200' does not start a sentence, so its 'c' stays lower case.
@@ -53,9 +53,9 @@ COMMAND = re.compile(r"\bkiwiresearch [a-z]|(?<!\S)--[a-z]|\bGET /")
 """A command for a terminal, an option of one, or a request to the API."""
 
 
-def problem_key(problem: Problem, words: Catalogue) -> str:
+def problem_key(problem: Problem, catalogue: Catalogue) -> str:
     """The key of the catalogue for a problem, or for its group of problems."""
-    if words.has(f"problems.errors.{problem.kind}.title"):
+    if catalogue.has(f"problems.errors.{problem.kind}.title"):
         return f"problems.errors.{problem.kind}"
     return "problems.errors.failed" if problem.status >= 500 else "problems.errors.bad-request"
 
@@ -70,15 +70,15 @@ def is_command(remedy: str) -> bool:
     return bool(COMMAND.search(remedy))
 
 
-def said(text: str, words: Catalogue) -> str:
+def in_reader_language(text: str, catalogue: Catalogue) -> str:
     """A message or a date in the reader's language, without markup; other text is returned unchanged."""
     if isinstance(text, LocalText):
-        return text.in_language(words.language)
-    return (render(text, words) if isinstance(text, Message) and text.kind else None) or text
+        return text.in_language(catalogue.language)
+    return (render(text, catalogue) if isinstance(text, Message) and text.kind else None) or text
 
 
 def confidence_level(share: float) -> str:
-    """A confidence in words: high, medium or low, with the limits that answers have."""
+    """A confidence in words: high, medium or low, using the same thresholds as answers."""
     return Confidence.of(share).level
 
 
@@ -87,16 +87,16 @@ def is_withheld(text: str) -> bool:
     return isinstance(text, Message) and text.kind in (LIVING_NAME.kind, WITHHELD.kind)
 
 
-def person_name(words: Catalogue, name: str) -> str:
+def person_name(catalogue: Catalogue, name: str) -> str:
     """A name on one line; a withheld person gets the language's replacement text."""
-    return " ".join(said(name, words).split()) or words("family.unnamed")
+    return " ".join(in_reader_language(name, catalogue).split()) or catalogue("family.unnamed")
 
 
 def _in_english(text: str) -> Markup:
     return Markup('<span lang="en" dir="ltr">{}</span>').format(text)
 
 
-def translated(text: str, words: Catalogue, language: str = "") -> Markup:
+def translated(text: str, catalogue: Catalogue, language: str = "") -> Markup:
     """A message for a reader; `language` is that of the book it quotes.
 
     Text without a kind, such as that of an older run, is shown unchanged and marked as English.
@@ -104,14 +104,14 @@ def translated(text: str, words: Catalogue, language: str = "") -> Markup:
     if not text:
         return Markup()
     if isinstance(text, Message) and text.kind:
-        said = render(text, words, lambda part: _book_words(part, words, language))
-        if said is not None:
+        rendered = render(text, catalogue, lambda part: _book_words(part, catalogue, language))
+        if rendered is not None:
             # The catalogue has no markup, and the values are escaped.
-            return Markup(said)  # noqa: S704
+            return Markup(rendered)  # noqa: S704
     return _in_english(text)
 
 
-def _book_words(text: str, words: Catalogue, language: str) -> Markup:
+def _book_words(text: str, catalogue: Catalogue, language: str) -> Markup:
     code = two_letter_code(language) if language else ""
-    is_other = code not in ("", words.language)
+    is_other = code not in ("", catalogue.language)
     return Markup('<bdi lang="{}">{}</bdi>').format(code, text) if is_other else Markup("<bdi>{}</bdi>").format(text)

@@ -25,12 +25,12 @@ from kiwiresearch.web.guard import current_visitor
 from kiwiresearch.zim import EntryRef, near_titles
 
 Action = Literal["ask", "research", "find", "family"]
-Kind = Literal["question", "name", "wish", "words"]
+Kind = Literal["question", "name", "request", "words"]
 
 ACTIONS: tuple[Action, ...] = ("ask", "research", "find", "family")
 STARTING_ACTIONS: frozenset[Action] = frozenset({"research", "family"})
 """Actions that start work, which the role 'reader' does not allow."""
-QUESTION_SIGNS = ("?", "？", "؟")
+QUESTION_MARKS = ("?", "？", "؟")
 MIN_QUESTION_WORDS = 3
 """'Who' and 'How to' may be anything, 'who was Homer' is a question."""
 
@@ -71,7 +71,7 @@ REQUESTS = frozenset(
 )
 """Words that ask for an answer without being a question, folded: 'explain photosynthesis', 'parle-moi de la Lune'."""
 
-AROUND_NAMES = '?!.,;:¿¡«»“”"()'
+NAME_PUNCTUATION = '?!.,;:¿¡«»“”"()'
 # The name in 'Napoleon's' is 'Napoleon'.
 POSSESSIVE = re.compile(r"['’]s$")
 # Words for a birth in French, Spanish and English leads, which show that the page is about a person.
@@ -105,7 +105,7 @@ class Intent:
 
     kind: Kind
     pages: tuple[NamedPage, ...] = ()
-    wish: TypedRequest | None = None
+    request: TypedRequest | None = None
 
     @property
     def is_person(self) -> bool:
@@ -163,7 +163,7 @@ def _paths_named(book: OpenBook, name: str) -> tuple[str, ...]:
 
 def name_in(question: str) -> str:
     """The longest run of capitalised words after the first word; empty if there is none."""
-    words = [word.strip(AROUND_NAMES) for word in question.split()[1:]]
+    words = [word.strip(NAME_PUNCTUATION) for word in question.split()[1:]]
     runs = (" ".join(run) for is_name, run in groupby(words, key=_is_capital) if is_name)
     return POSSESSIVE.sub("", max(runs, key=len, default=""))
 
@@ -175,7 +175,7 @@ def _is_capital(word: str) -> bool:
 def is_question(words: str) -> bool:
     """Whether words are a question: by a question mark, or by how they begin in any language of the desk."""
     text = words.strip()
-    if text.endswith(QUESTION_SIGNS) or text.startswith("¿"):
+    if text.endswith(QUESTION_MARKS) or text.startswith("¿"):
         return True
     parts = fold(text).split()
     openings = parts[0] if parts else "", " ".join(parts[:2])
@@ -197,24 +197,24 @@ def guess_language(words: str, otherwise: str) -> str:
 
 
 def intent_of(context: ServerContext, words: str) -> Intent:
-    """Decide what is meant. Titles are only looked up if the books are free soon."""
+    """Decide what is meant. Titles are only looked up if the books become available quickly."""
     pages = pages_named(context, words)
-    if is_question(words) and not (pages and not words.strip().endswith(QUESTION_SIGNS)):
+    if is_question(words) and not (pages and not words.strip().endswith(QUESTION_MARKS)):
         return Intent("question", pages)
-    if not pages and (wish := wish_in(words)) is not None:
-        return _wished(context, wish)
+    if not pages and (request := request_in(words)) is not None:
+        return _requested(context, request)
     return Intent("name" if pages else "words", pages)
 
 
-def _wished(context: ServerContext, wish: TypedRequest) -> Intent:
-    """A wish that can be met: a worksheet needs a page, and a family a person."""
-    if wish.thing == "research":
-        return Intent("wish" if "research" in allowed_actions() else "words", wish=wish)
-    pages = pages_named(context, wish.subject)
-    if wish.thing == "worksheet":
-        return Intent("wish" if pages else "words", pages, wish)
-    is_possible = "family" in allowed_actions() and person_in(context, wish.subject)
-    return Intent("wish" if is_possible else "words", pages, wish)
+def _requested(context: ServerContext, request: TypedRequest) -> Intent:
+    """A request that can be fulfilled: a worksheet needs a page, and a family a person."""
+    if request.thing == "research":
+        return Intent("request" if "research" in allowed_actions() else "words", request=request)
+    pages = pages_named(context, request.subject)
+    if request.thing == "worksheet":
+        return Intent("request" if pages else "words", pages, request)
+    is_possible = "family" in allowed_actions() and person_in(context, request.subject)
+    return Intent("request" if is_possible else "words", pages, request)
 
 
 def pages_named(context: ServerContext, words: str) -> tuple[NamedPage, ...]:
@@ -291,7 +291,7 @@ RequestedThing = Literal["worksheet", "family", "research"]
 PHRASES: tuple[RequestedThing, ...] = ("worksheet", "family")
 """What phrases of the data file ask for; research is asked for by an aspect, such as causes."""
 
-AROUND = " .,:;!\"'«»“”"
+SUBJECT_PUNCTUATION = " .,:;!\"'«»“”"
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,12 +302,12 @@ class TypedRequest:
     subject: str
 
 
-def wish_in(words: str) -> TypedRequest | None:
+def request_in(words: str) -> TypedRequest | None:
     """What some words ask for; None if they only name something."""
     parts = words.split()
     for thing in PHRASES:
         before, after = _phrases(thing)
-        for subject in (*_behind(parts, before), *_in_front(parts, after)):
+        for subject in (*_after(parts, before), *_before(parts, after)):
             return TypedRequest(thing, subject)
     return TypedRequest("research", " ".join(parts)) if _names_aspect(parts) else None
 
@@ -318,7 +318,7 @@ def _phrases(thing: RequestedThing) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(map(fold, table["before"])), frozenset(map(fold, table["after"]))
 
 
-def _behind(parts: Sequence[str], phrases: frozenset[str]) -> Iterator[str]:
+def _after(parts: Sequence[str], phrases: frozenset[str]) -> Iterator[str]:
     """The words behind a phrase, without an article before them; the longest phrase counts."""
     for length in range(len(parts) - 1, 0, -1):
         if fold(" ".join(parts[:length])) in phrases:
@@ -326,7 +326,7 @@ def _behind(parts: Sequence[str], phrases: frozenset[str]) -> Iterator[str]:
             return
 
 
-def _in_front(parts: Sequence[str], phrases: frozenset[str]) -> Iterator[str]:
+def _before(parts: Sequence[str], phrases: frozenset[str]) -> Iterator[str]:
     for start in range(1, len(parts)):
         if fold(" ".join(parts[start:])) in phrases:
             yield from filter(None, [_without_article(parts[:start])])
@@ -335,7 +335,7 @@ def _in_front(parts: Sequence[str], phrases: frozenset[str]) -> Iterator[str]:
 
 def _without_article(parts: Sequence[str]) -> str:
     first = 1 if len(parts) > 1 and fold(parts[0]) in _all_stop_words() else 0
-    return " ".join(parts[first:]).strip(AROUND)
+    return " ".join(parts[first:]).strip(SUBJECT_PUNCTUATION)
 
 
 @cache

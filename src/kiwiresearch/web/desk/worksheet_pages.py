@@ -28,14 +28,14 @@ from kiwiresearch.web.desk.typed_words import pages_like, pages_named
 from kiwiresearch.web.exports import Kinds, Questions
 from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.search import Title, read_page
-from kiwiresearch.web.worksheets import WorksheetForm, worksheet_response
+from kiwiresearch.web.worksheets import WorksheetFormat, worksheet_response
 from kiwiresearch.zim import Book
 
-FILES: tuple[WorksheetForm, ...] = ("docx", "html", "markdown")
+FILES: tuple[WorksheetFormat, ...] = ("docx", "html", "markdown")
 """The files of a worksheet; the first can be edited."""
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (all desk routers share this signature)
     """The page at /worksheet."""
     routes = RoleRouter("reader", include_in_schema=False)
 
@@ -45,7 +45,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
         request: Request,
         book: Annotated[str, Query(max_length=500)] = "",
         path: Annotated[str, Query(max_length=2_000)] = "",
-        form: Annotated[WorksheetForm | None, Query(alias="format")] = None,
+        format_name: Annotated[WorksheetFormat | None, Query(alias="format")] = None,
         title: Title = "",
         questions: Questions = 0,
         kind: Kinds = [],  # noqa: B006
@@ -57,8 +57,8 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
                 return redirect(named[0].worksheet_address)
             return pages.show(request, "worksheet_start.html", title=title.strip(), near=pages_like(context, title))
         choice = choice_of(questions, kind)
-        if form is not None:
-            return worksheet_response(context, "", path, book, form, choice, is_shown=True)
+        if format_name is not None:
+            return worksheet_response(context, "", path, book, format_name, choice, is_shown=True)
         place, found = read_page(context, "", path, book)
         asked = [("book", book), ("path", path)]
         chosen = [("questions", questions), *(("kind", one) for one in kind)]
@@ -74,8 +74,8 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
             title=found.title,
             address=page_address(found.ref),
             files=[
-                (form, f"/worksheet?{urlencode([*asked, *chosen, ('format', form)], errors='replace')}")
-                for form in FILES
+                (name, f"/worksheet?{urlencode([*asked, *chosen, ('format', name)], errors='replace')}")
+                for name in FILES
             ],
         )
 

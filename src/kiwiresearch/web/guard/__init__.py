@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         MAX_DRAINED,
         REQUEST_ADDRESS,
         is_book_page,
-        is_by_hand,
-        is_for_people,
+        is_browser_path,
         is_from_own_page,
-        is_opened,
+        is_top_level_navigation,
+        is_typed_or_bookmarked,
     )
     from kiwiresearch.web.guard.responses import DEFAULT_HEADERS
     from kiwiresearch.web.guard.roles import ROUTE_ACTIONS, LazyRoute, RoleRouter, allow

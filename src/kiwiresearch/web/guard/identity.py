@@ -17,7 +17,7 @@ from kiwiresearch.errors import BadSettings, NotAllowed
 from kiwiresearch.kin.privacy import PRIVACY_MODES, PrivacyMode
 from kiwiresearch.network import is_loopback
 from kiwiresearch.store import ROLES, Role
-from kiwiresearch.web.guard.requests import is_for_people, is_page, is_same
+from kiwiresearch.web.guard.requests import is_browser_path, is_page_read, is_same
 from kiwiresearch.web.problems import Problem, Refused, refuse
 from kiwiresearch.workspace import LINK_PATH, NO_LIMITS, ServeSettings, UserLimits
 
@@ -54,8 +54,10 @@ class Visitor:
         return self.role == "owner" or (self.may("researcher") and is_theirs)
 
 
-ANONYMOUS = Visitor()
-CURRENT_VISITOR: ContextVar[Visitor] = ContextVar("visitor", default=ANONYMOUS)
+NO_ACCOUNTS_VISITOR = Visitor()
+"""Anybody who uses a server that has no users; `OwnerAccess` and `FamilyAccess` decide what they may do as an owner."""
+
+CURRENT_VISITOR: ContextVar[Visitor] = ContextVar("visitor", default=NO_ACCOUNTS_VISITOR)
 
 
 def current_visitor() -> Visitor:
@@ -120,9 +122,9 @@ def cookie_in(headers: Headers) -> str:
     return cookies[COOKIE].value if COOKIE in cookies else ""
 
 
-def set_sign_in_cookie(answer: Response, request: Request, cookie: str) -> None:
+def set_sign_in_cookie(response: Response, request: Request, cookie: str) -> None:
     """Let a browser keep its user signed in until it is closed."""
-    answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=request.url.scheme == "https")
+    response.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=request.url.scheme == "https")
 
 
 def is_sign_in_link(scope: Scope) -> bool:
@@ -138,8 +140,8 @@ def is_public(scope: Scope) -> bool:
 
 async def redirect_to_sign_in(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
     """Redirect a browser to the sign-in page, and from there back here; others get the problem."""
-    if is_for_people(scope) and "text/html" in Headers(scope=scope).get("accept", ""):
-        wanted = quote(address_in(scope) if is_page(scope) else page_of_form(scope), safe="")
+    if is_browser_path(scope) and "text/html" in Headers(scope=scope).get("accept", ""):
+        wanted = quote(address_in(scope) if is_page_read(scope) else page_of_form(scope), safe="")
         await RedirectResponse(f"{SIGN_IN_PATH}?next={wanted}", status_code=303)(scope, receive, send)
     else:
         await refuse(problem, scope, receive, send)

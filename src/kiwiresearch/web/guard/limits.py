@@ -74,7 +74,7 @@ class Buckets:
         return 0.0
 
     def give_back(self, client: str) -> None:
-        """Take back the count of a request."""
+        """Refund a request."""
         if bucket := self._buckets.get(client):
             bucket.left += 1
 
@@ -103,12 +103,12 @@ class AnonymousRateLimit(HttpLayer):
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         if wait_s := self._buckets.take(client_of(scope)):
-            await refuse(too_often(math.ceil(wait_s)), scope, receive, send)
+            await refuse(too_many_requests(math.ceil(wait_s)), scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
 
-def too_often(wait_s: int, setting: str = "'requests_a_minute' under [serve]") -> Problem:
+def too_many_requests(wait_s: int, setting: str = "'requests_a_minute' under [serve]") -> Problem:
     return Problem(
         429,
         "Too many requests",
@@ -126,7 +126,7 @@ BUSY = Problem(
     (("Retry-After", "2"),),
 )
 
-UNNAMED = ""
+NO_USER = ""
 STRANGERS = "strangers"
 
 
@@ -164,7 +164,7 @@ class ConcurrencyLimit(HttpLayer):
 
     def _has_place(self, who: str) -> bool:
         most = self._max_for_strangers if who == STRANGERS else self._max_per_user
-        return who == UNNAMED or self._running[who] < most
+        return who == NO_USER or self._running[who] < most
 
 
 def _client_group(scope: Scope) -> str:
@@ -173,7 +173,7 @@ def _client_group(scope: Scope) -> str:
     if state.get("is_stranger", False):
         return STRANGERS
     known = state.get("visitor")
-    return f"user {known.name}" if known is not None else UNNAMED
+    return f"user {known.name}" if known is not None else NO_USER
 
 
 GRACE_S = 5.0
@@ -225,10 +225,10 @@ class RequestTimeLimit(HttpLayer):
     if there is one, has noticed.
     """
 
-    def __init__(self, app: ASGIApp, *, seconds: float, ending: Shutdown) -> None:
+    def __init__(self, app: ASGIApp, *, seconds: float, shutdown: Shutdown) -> None:
         super().__init__(app)
         self._seconds = seconds
-        self._ending = ending
+        self._shutdown = shutdown
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         reply = WatchedReply(scope, receive, send)
@@ -242,7 +242,7 @@ class RequestTimeLimit(HttpLayer):
         task = asyncio.ensure_future(work())
         try:
             seconds = None if is_book_upload(scope) else self._seconds
-            problem = await self._overdue(task, seconds, grace_s=0 if _is_mcp_stream(scope) else self._ending.grace_s)
+            problem = await self._overdue(task, seconds, grace_s=0 if _is_mcp_stream(scope) else self._shutdown.grace_s)
             if problem:
                 if abandoned := scope.get("state", {}).get("abandoned"):
                     abandoned.set()
@@ -256,7 +256,7 @@ class RequestTimeLimit(HttpLayer):
 
     async def _overdue(self, task: asyncio.Task[None], seconds: float | None, *, grace_s: float) -> Problem | None:
         """Wait for the work; returns why it must end now, or None if it is done."""
-        with self._ending.notified() as end:
+        with self._shutdown.notified() as end:
             await asyncio.wait({task, end}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return None

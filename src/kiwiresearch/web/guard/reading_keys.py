@@ -20,14 +20,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiwiresearch.web.guard.identity import address_in, current_visitor
 from kiwiresearch.web.guard.limits import client_of
-from kiwiresearch.web.guard.requests import HttpLayer, is_opened, is_page
+from kiwiresearch.web.guard.requests import HttpLayer, is_page_read, is_top_level_navigation
 from kiwiresearch.web.problems import Problem, refuse
 
 PERIOD_S = 12 * 3_600
 """A key is valid until the end of the next period, and the same within one, so that browsers can cache files."""
-ID_LETTERS = 16
-TIME_LETTERS = 10
-NO_CREDENTIAL = "0" * ID_LETTERS
+ID_HEX_DIGITS = 16
+TIME_HEX_DIGITS = 10
+NO_CREDENTIAL = "0" * ID_HEX_DIGITS
 READING_KEY = re.compile(r"(?P<book>/read/[^/~]+)~(?P<key>[0-9a-f]{32,})(?=/|$)")
 BROWSER_HEADERS = ("user-agent", "accept-language")
 """What a browser sends alike with a page and with everything that the page loads."""
@@ -49,16 +49,16 @@ class ReadingKeys:
 
     def key_for(self, book: str, request: Request) -> str:
         """The key with which the browser of this request may read a book as its present user."""
-        ends = (self._second() // PERIOD_S + 2) * PERIOD_S
-        signed = f"{current_visitor().credential or NO_CREDENTIAL}{ends:0{TIME_LETTERS}x}"
+        ends = (self._now_s() // PERIOD_S + 2) * PERIOD_S
+        signed = f"{current_visitor().credential or NO_CREDENTIAL}{ends:0{TIME_HEX_DIGITS}x}"
         return signed + self._signature(signed, book, request.scope)
 
     def credential_of(self, book: str, key: str, scope: Scope) -> str | None:
         """The credential of a key, if it is valid for this book and the browser that sends it."""
-        signed, signature = key[: ID_LETTERS + TIME_LETTERS], key[ID_LETTERS + TIME_LETTERS :]
+        signed, signature = key[: ID_HEX_DIGITS + TIME_HEX_DIGITS], key[ID_HEX_DIGITS + TIME_HEX_DIGITS :]
         if not hmac.compare_digest(signature, self._signature(signed, book, scope)):
             return None
-        return signed[:ID_LETTERS] if int(signed[ID_LETTERS:], 16) > self._second() else None
+        return signed[:ID_HEX_DIGITS] if int(signed[ID_HEX_DIGITS:], 16) > self._now_s() else None
 
     def _signature(self, signed: str, book: str, scope: Scope) -> str:
         headers = Headers(scope=scope)
@@ -66,7 +66,7 @@ class ReadingKeys:
         words = "\n".join((signed, book, *browser)).encode("utf-8", "replace")
         return hmac.new(self._secret, words, sha256).hexdigest()
 
-    def _second(self) -> int:
+    def _now_s(self) -> int:
         return int(datetime.fromisoformat(self._now()).timestamp())
 
 
@@ -82,14 +82,14 @@ class ReadingKeyCheck(HttpLayer):
         self._keys = keys
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = READING_KEY.match(scope["path"]) if is_page(scope) else None
+        found = READING_KEY.match(scope["path"]) if is_page_read(scope) else None
         if found is None:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
         book = found["book"].removeprefix("/read/")
         credential = self._keys.credential_of(book, found["key"], scope)
-        if is_opened(headers) and "text/html" in headers.get("accept", ""):
+        if is_top_level_navigation(headers) and "text/html" in headers.get("accept", ""):
             address = quote(found["book"]) + address_in(scope)[len(quote(found[0])) :]
             await RedirectResponse(address, status_code=303)(scope, receive, send)
         elif credential is None or headers.get("sec-fetch-dest", "empty") in ("document", "empty"):

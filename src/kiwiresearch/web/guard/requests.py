@@ -23,8 +23,8 @@ API_PATHS = ("/api/", "/v1/", MCP_PATH, "/owui/", "/search", "/openapi.json")
 """Paths for programs; every other path is a page, or a form on one."""
 
 
-def is_for_people(scope: Scope) -> bool:
-    """Whether this is a page, or a form on one."""
+def is_browser_path(scope: Scope) -> bool:
+    """Whether this is the path of a page, or of a form on one, and not of programs."""
     path: str = scope["path"]
     return path != "/api" and not path.startswith(API_PATHS)
 
@@ -35,9 +35,9 @@ def is_book_page(scope: Scope) -> bool:
     return path.startswith("/read/")
 
 
-def is_page(scope: Scope) -> bool:
+def is_page_read(scope: Scope) -> bool:
     """Whether this only reads a page, which a link from any site may do."""
-    return scope["method"] in SAFE_METHODS and is_for_people(scope)
+    return scope["method"] in SAFE_METHODS and is_browser_path(scope)
 
 
 OWN_SITES = frozenset({"same-origin", "none"})
@@ -65,13 +65,18 @@ def is_from_elsewhere(headers: Headers) -> bool:
     return not (same and OWN_SITES.issuperset(headers.getlist("sec-fetch-site")))
 
 
-def is_link(headers: Headers) -> bool:
+def is_followed_link(headers: Headers) -> bool:
     """Whether a link to a page is followed: it is opened, not embedded in a page or read by a script."""
     is_named = len(headers.getlist("sec-fetch-mode")) == len(headers.getlist("sec-fetch-dest")) == 1
-    return is_named and headers["sec-fetch-mode"] == "navigate" and is_opened(headers) and "origin" not in headers
+    return (
+        is_named
+        and headers["sec-fetch-mode"] == "navigate"
+        and is_top_level_navigation(headers)
+        and "origin" not in headers
+    )
 
 
-def is_opened(headers: Headers) -> bool:
+def is_top_level_navigation(headers: Headers) -> bool:
     """Whether a page is opened in a window, as far as the headers say.
 
     If our service worker sends the request for the browser, the mode stays and the destination is "empty". No script
@@ -99,7 +104,7 @@ def is_from_own_page(headers: Headers) -> bool:
     return _is_on(headers.get("referer", ""), headers.get("host", ""))
 
 
-def is_by_hand(headers: Headers) -> bool:
+def is_typed_or_bookmarked(headers: Headers) -> bool:
     """Whether a browser says that its user typed the address or opened a bookmark."""
     return headers.getlist("sec-fetch-site") == ["none"]
 
@@ -195,9 +200,9 @@ def _origin_problem(scope: Scope) -> Problem | None:
     if "reading_key" in scope.get("state", {}):
         return None  # a page that runs scripts has no origin: its own pictures and links seem to be from another site
     if is_from_elsewhere(headers):
-        is_linked = scope["method"] in SAFE_METHODS and is_for_people(scope) and is_link(headers)
+        is_linked = scope["method"] in SAFE_METHODS and is_browser_path(scope) and is_followed_link(headers)
         return None if is_linked else CROSS_SITE
-    if scope["method"] in SAFE_METHODS or not is_for_people(scope) or is_from_own_page(headers):
+    if scope["method"] in SAFE_METHODS or not is_browser_path(scope) or is_from_own_page(headers):
         return None
     return NOT_FROM_A_PAGE
 
@@ -336,7 +341,7 @@ class BodyCheck(HttpLayer):
             return TWO_LENGTHS
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if is_upload(scope):
-            return _upload_problem(kind, is_form=is_for_people(scope))
+            return _upload_problem(kind, is_form=is_browser_path(scope))
         length = headers.get("content-length", "0")
         # 20 digits are enough for any size, and keep int() from parsing a number of a million digits.
         if not length.isascii() or not length.isdigit() or int(length[:20]) > self._max_bytes:
@@ -344,7 +349,7 @@ class BodyCheck(HttpLayer):
         has_body = int(length[:20]) > 0 or "transfer-encoding" in headers
         if scope["method"] in SAFE_METHODS or not (kind or has_body):
             return None
-        if is_for_people(scope):
+        if is_browser_path(scope):
             return None if kind == FORM else NOT_A_FORM
         return None if kind == "application/json" else NOT_JSON
 

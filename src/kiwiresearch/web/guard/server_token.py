@@ -17,13 +17,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from kiwiresearch.errors import LimitReached
 from kiwiresearch.web.guard.audit import AuditLog, record_wrong_token
 from kiwiresearch.web.guard.identity import TOKEN_NEEDED, cookie_in, is_public, redirect_to_sign_in
-from kiwiresearch.web.guard.limits import MAX_CLIENTS, Buckets, client_of, too_often
-from kiwiresearch.web.guard.requests import HttpLayer, is_for_people, is_from_own_page
+from kiwiresearch.web.guard.limits import MAX_CLIENTS, Buckets, client_of, too_many_requests
+from kiwiresearch.web.guard.requests import HttpLayer, is_browser_path, is_from_own_page
 from kiwiresearch.web.problems import problem_of, refuse
 
-TRIES_PER_MINUTE = 10
+MAX_WRONG_TOKENS_PER_MINUTE = 10
 """How many wrong tokens one address may try in a minute."""
-TRIES_OF_ALL_PER_MINUTE = 100
+MAX_WRONG_TOKENS_PER_MINUTE_OVERALL = 100
 """And all addresses together: a program on this machine may name any address, as a proxy does."""
 ALL_CLIENTS = "all"
 
@@ -39,12 +39,12 @@ def too_many_tokens(wait_s: float) -> LimitReached:
 class TokenTries:
     """Limits wrong tokens: people choose the token, so it may be one that can be guessed.
 
-    Who has tried too often must wait, also with the right token: otherwise the limit would not slow a guesser down.
-    An address that has shown it before need not, so that guessing locks nobody out.
+    A client that has tried too often must wait, even with the right token: otherwise the limit would not slow a
+    guesser down. An address that has shown it before need not wait, so that guessing locks nobody out.
     """
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._tries = Buckets(TRIES_PER_MINUTE, clock=clock)
+        self._tries = Buckets(MAX_WRONG_TOKENS_PER_MINUTE, clock=clock)
         self._known: OrderedDict[str, None] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -54,7 +54,7 @@ class TokenTries:
             if is_right and client in self._known:
                 self._known.move_to_end(client)
                 return True
-            if wait_s := self._tries.take(client) or self._tries.take(ALL_CLIENTS, TRIES_OF_ALL_PER_MINUTE):
+            if wait_s := self._tries.take(client) or self._tries.take(ALL_CLIENTS, MAX_WRONG_TOKENS_PER_MINUTE_OVERALL):
                 raise too_many_tokens(wait_s)
             if is_right:
                 self._tries.give_back(client)
@@ -95,7 +95,7 @@ class ServerToken:
         if text is not None:
             return self.is_right(text)
         headers = Headers(scope=scope)
-        is_ours = is_for_people(scope) or is_from_own_page(headers)
+        is_ours = is_browser_path(scope) or is_from_own_page(headers)
         return is_ours and hmac.compare_digest(_digest(cookie_in(headers)), _digest(self.cookie))
 
 
@@ -112,7 +112,7 @@ def _digest(text: str) -> bytes:
 class TokenCheck(HttpLayer):
     """Lets in requests with the token; others may use only the public paths, such as the sign-in page.
 
-    Clients with the token are counted separately from those without, also those behind one address.
+    Clients with the token are counted separately from those without, even behind one address.
     """
 
     def __init__(self, app: ASGIApp, *, token: ServerToken, buckets: Buckets, audit_log: AuditLog | None) -> None:
@@ -128,13 +128,13 @@ class TokenCheck(HttpLayer):
         except LimitReached as limit:
             await refuse(problem_of(limit), scope, receive, send)
             return
-        is_shown = has_token or "reading_key" in state
-        state["is_stranger"] = not is_shown
-        if not is_shown and self._audit_log is not None and sent_token(scope) is not None:
+        is_admitted = has_token or "reading_key" in state
+        state["is_stranger"] = not is_admitted
+        if not is_admitted and self._audit_log is not None and sent_token(scope) is not None:
             await run_in_threadpool(record_wrong_token, self._audit_log, scope)
         if wait_s := self._buckets.take(f"{client_of(scope)}{' with token' if has_token else ''}"):
-            await refuse(too_often(math.ceil(wait_s)), scope, receive, send)
-        elif is_shown or is_public(scope):
+            await refuse(too_many_requests(math.ceil(wait_s)), scope, receive, send)
+        elif is_admitted or is_public(scope):
             await self._app(scope, receive, send)
         else:
             await redirect_to_sign_in(TOKEN_NEEDED, scope, receive, send)

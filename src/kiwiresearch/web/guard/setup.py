@@ -1,4 +1,4 @@
-"""Users and audit as the settings say, and all checks in their order."""
+"""Sets up users and audit from the settings, and adds all checks in order."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ class Accounts:
             )
         register.set_password(name, new)
 
-    def keep_signed_in(self, request: Request, answer: Response) -> None:
-        """Give the visitor a cookie for their new password; the one of the old password has ended."""
+    def keep_signed_in(self, request: Request, response: Response) -> None:
+        """Give the visitor a cookie for their new password; the old one is no longer valid."""
         assert self.store is not None
         assert self.authenticator is not None
         if found := self.store.users.password_of(current_visitor().name):
-            set_sign_in_cookie(answer, request, self.authenticator.cookie_of(found.id))
+            set_sign_in_cookie(response, request, self.authenticator.cookie_of(found.id))
 
     def require_audit(self) -> Audit:
         """The audit; 404 if the server has none."""
@@ -154,7 +154,7 @@ def _names(settings: ServeSettings) -> tuple[str, ...]:
     return (*settings.hosts, public) if public else settings.hosts
 
 
-def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, accounts: Accounts) -> None:
+def add_checks(app: FastAPI, settings: ServeSettings, shutdown: Shutdown, accounts: Accounts) -> None:
     """Put all checks around an app. The last one added is the outermost: it sees a request first."""
     secret = accounts.authenticator or accounts.token
     keys = ReadingKeys(secret.reading_secret if secret else secrets.token_bytes(), utc_now)
@@ -162,7 +162,7 @@ def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, accounts
     if accounts.audit_log is not None:
         app.add_middleware(AuditRecorder, audit_log=accounts.audit_log)
     app.add_middleware(BodyCheck, max_bytes=settings.max_body_kb * 1024)
-    app.add_middleware(RequestTimeLimit, seconds=settings.request_timeout_s, ending=ending)
+    app.add_middleware(RequestTimeLimit, seconds=settings.request_timeout_s, shutdown=shutdown)
     app.add_middleware(ConcurrencyLimit, at_once=settings.at_once)
     buckets = Buckets(settings.requests_a_minute)
     if accounts.authenticator is not None:

@@ -29,24 +29,27 @@ from kiwiresearch.web.guard.identity import (
     is_sign_in_link,
     redirect_to_sign_in,
 )
-from kiwiresearch.web.guard.limits import Buckets, client_of, too_often
+from kiwiresearch.web.guard.limits import Buckets, client_of, too_many_requests
 from kiwiresearch.web.guard.passwords import PasswordCheck
-from kiwiresearch.web.guard.requests import HttpLayer, is_for_people, is_from_own_page
+from kiwiresearch.web.guard.requests import HttpLayer, is_browser_path, is_from_own_page
 from kiwiresearch.web.guard.server_token import (
     ALL_CLIENTS,
-    TRIES_OF_ALL_PER_MINUTE,
-    TRIES_PER_MINUTE,
+    MAX_WRONG_TOKENS_PER_MINUTE,
+    MAX_WRONG_TOKENS_PER_MINUTE_OVERALL,
     sent_token,
     too_many_tokens,
 )
 from kiwiresearch.web.problems import problem_of, refuse
 from kiwiresearch.workspace import LimitSettings, user_limits
 
-USE_NOTED_S = 3_600.0
-MAX_NOTED = 10_000
+USE_RECORD_INTERVAL_S = 3_600.0
+"""How often the store records that a token is in use."""
+MAX_RECENT_USES = 10_000
+"""Of how many tokens the last recorded use is remembered."""
+
 # A cookie is the id of a token, password or link, the time of the sign-in in hexadecimal, and a signature of both.
-ID_LETTERS = 16
-TIME_LETTERS = 10
+ID_HEX_DIGITS = 16
+TIME_HEX_DIGITS = 10
 COOKIE_S = 30 * 86_400
 """How long a browser stays logged in."""
 TOKEN_SHAPE = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{16,100}}")
@@ -68,13 +71,13 @@ class UserAuthenticator:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._users = store.users
-        self._secret = store.keys.key("door").encode()
+        self._secret = store.keys.key("door").encode()  # the name that it is stored under
         self.reading_secret = self._signature("reading", "").encode()
         self._limits = limits
         self._now = now
         self._clock = clock
-        self._last_noted: OrderedDict[str, float] = OrderedDict()
-        self._tries = Buckets(TRIES_PER_MINUTE, clock=clock)
+        self._recent_uses: OrderedDict[str, float] = OrderedDict()
+        self._tries = Buckets(MAX_WRONG_TOKENS_PER_MINUTE, clock=clock)
         self._lock = threading.Lock()
         self.passwords = PasswordCheck(store, clock=clock)
 
@@ -83,7 +86,7 @@ class UserAuthenticator:
 
         The token cannot be derived from it, and it opens only pages and what they load.
         """
-        token = self._users.token_of(text) if TOKEN_SHAPE.fullmatch(text) else None
+        token = self._users.find_token(text) if TOKEN_SHAPE.fullmatch(text) else None
         if token is None:
             self._count_try(client)
             return None
@@ -107,7 +110,7 @@ class UserAuthenticator:
 
     def cookie_of(self, credential_id: str) -> str:
         """A new cookie for a token, a password or a link that was used."""
-        signed = f"{credential_id}{self._second():0{TIME_LETTERS}x}"
+        signed = f"{credential_id}{self._now_s():0{TIME_HEX_DIGITS}x}"
         return signed + self._signature("cookie", signed)
 
     def has_passwords(self) -> bool:
@@ -123,19 +126,19 @@ class UserAuthenticator:
         if text is not None:
             return self._by_token(text, client_of(scope))
         headers = Headers(scope=scope)
-        is_ours = is_for_people(scope) or is_from_own_page(headers)
+        is_ours = is_browser_path(scope) or is_from_own_page(headers)
         return self.by_cookie(cookie_in(headers)) if is_ours else None
 
     def by_cookie(self, cookie: str) -> Visitor | None:
         """The user of a cookie, if it is not too old."""
-        signed, signature = cookie[: ID_LETTERS + TIME_LETTERS], cookie[ID_LETTERS + TIME_LETTERS :]
+        signed, signature = cookie[: ID_HEX_DIGITS + TIME_HEX_DIGITS], cookie[ID_HEX_DIGITS + TIME_HEX_DIGITS :]
         if not self._is_ours("cookie", signed, signature):
             return None
-        age_s = self._second() - int(signed[ID_LETTERS:], 16)
-        return self.by_credential(signed[:ID_LETTERS]) if 0 <= age_s <= COOKIE_S else None
+        age_s = self._now_s() - int(signed[ID_HEX_DIGITS:], 16)
+        return self.by_credential(signed[:ID_HEX_DIGITS]) if 0 <= age_s <= COOKIE_S else None
 
     def _by_token(self, text: str, client: str) -> Visitor | None:
-        token = self._users.token_of(text) if TOKEN_SHAPE.fullmatch(text) else None
+        token = self._users.find_token(text) if TOKEN_SHAPE.fullmatch(text) else None
         user = self._users.by_credential(token.id) if token is not None else None
         if token is None or user is None:
             self._count_try(client)
@@ -157,17 +160,17 @@ class UserAuthenticator:
             return None
         return Visitor(user.name, role, user_limits(self._limits, role, user.limits), credential_id, user.made_at)
 
-    def _second(self) -> int:
+    def _now_s(self) -> int:
         return int(datetime.fromisoformat(self._now()).timestamp())
 
     def _signature(self, use: str, signed: str) -> str:
         """A signature for one purpose, which only this store can make."""
-        words = f"{use} {signed}".encode("utf-8", "replace")
-        return hmac.new(self._secret, words, sha256).hexdigest()
+        payload = f"{use} {signed}".encode("utf-8", "replace")
+        return hmac.new(self._secret, payload, sha256).hexdigest()
 
     def _count_try(self, client: str) -> None:
         with self._lock:
-            wait_s = self._tries.take(client) or self._tries.take(ALL_CLIENTS, TRIES_OF_ALL_PER_MINUTE)
+            wait_s = self._tries.take(client) or self._tries.take(ALL_CLIENTS, MAX_WRONG_TOKENS_PER_MINUTE_OVERALL)
         if wait_s:
             raise too_many_tokens(wait_s)
 
@@ -175,11 +178,11 @@ class UserAuthenticator:
         """Record that a token is in use, once an hour; users are let in even if that cannot be written."""
         now = self._clock()
         with self._lock:
-            if now - self._last_noted.get(token_id, -math.inf) < USE_NOTED_S:
+            if now - self._recent_uses.get(token_id, -math.inf) < USE_RECORD_INTERVAL_S:
                 return
-            self._last_noted[token_id] = now
-            if len(self._last_noted) > MAX_NOTED:
-                self._last_noted.popitem(last=False)
+            self._recent_uses[token_id] = now
+            if len(self._recent_uses) > MAX_RECENT_USES:
+                self._recent_uses.popitem(last=False)
         with contextlib.suppress(KiwiError):
             self._users.note_use(token_id, at=self._now())
 
@@ -204,7 +207,7 @@ class UserCheck(HttpLayer):
             return
         state["is_stranger"] = known is None
         if wait_s := self._wait(known, scope):
-            await refuse(too_often(math.ceil(wait_s), "your limit under [limits]"), scope, receive, send)
+            await refuse(too_many_requests(math.ceil(wait_s), "your limit under [limits]"), scope, receive, send)
         elif known is None and not (is_public(scope) or is_sign_in_link(scope)):
             await redirect_to_sign_in(TOKEN_NEEDED, scope, receive, send)
         else:

@@ -21,7 +21,7 @@ from kiwiresearch.export.worksheet_question import (
 from kiwiresearch.text import words_in
 
 MAX_COUNTED = 12
-"""Up to this, a sentence may name all that it counts."""
+"""A sentence may list up to this many things it counts, which would give the number away."""
 MAX_CHARS_FOR_TWO = 60
 """Only a sentence up to this length asks for 'one' or 'two': in a longer one, such a gap is easy to guess."""
 MAX_GAP_CHARS = 170
@@ -30,6 +30,7 @@ MAX_NUMBERS = 2
 NOT_NUMBERS = frozenset(["one", "a", "an", "the", "half", "quarter", "dozen", "single", "double", "several", "many"])
 NEAR_YEARS = 9
 MIN_DOUBLED = 4
+"""The smallest number that is doubled to make a false statement."""
 MIN_TERM_USES = 4
 PARTICLES = frozenset(["van", "von", "der", "den", "de", "da", "di", "du", "des", "la", "le", "el", "al", "bin", "ibn"])
 
@@ -82,7 +83,10 @@ def _is_number(word: str) -> bool:
 
 
 def truth_question(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
-    """A sentence as it is, or with another year or number; which of them, the sentence itself decides."""
+    """A sentence as it is, or with another year or number.
+
+    Which of them is chosen by a hash of the sentence, so that it is reproducible.
+    """
     if fact.text.startswith("There "):
         return None
     gap = date_gap(fact, sheet)
@@ -143,17 +147,17 @@ def _is_poor_name(name: str, before: str, after: str) -> bool:
         return True
     if re.fullmatch(r"[\w-]+ic", name) and re.match(r" [a-z]", after):
         return True
-    # Neither an article nor a bracket with another form of the name may betray it.
+    # Neither an article nor a bracket with another form of the name may give it away.
     if (
         re.search(r"(?:\ban?|\(|\b[A-Z][\w’'-]*) $|\($|[/-]$", before)
         or after.startswith((" (", ")", "/", "-", ".."))
         or not before
     ):
         return True
-    # One of several things that are counted up, or the name of a smaller place: 'Shrewsbury, Shropshire, England'.
+    # One of several things in an enumeration, or the name of a smaller place: 'Shrewsbury, Shropshire, England'.
     if re.search(r"(?:, | (?:and|or) (?:the )?)$", before) or re.match(r"(?:,| and| or)(?: the)? [A-Z]", after):
         return True
-    # Nor may another name for the same stand right after it: 'the sugar, glucose.'
+    # Nor may a synonym follow it: 'the sugar, glucose.'
     return re.match(r", (?:[\w-]+ ?){1,3}[,.]| [A-Z]| [a-z]{3,}(?:a|um|us|is|ax|ae|i)\b|\$", after) is not None
 
 
