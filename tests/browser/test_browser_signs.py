@@ -23,9 +23,11 @@ a::after, a.kiwi-outside::after { content: none !important; display: none !impor
 FAKES = """html::after, body::after { content: "Another book" !important; position: fixed; inset: 0 0 auto;
   height: 28px; background: red; z-index: 2147483647 !important }
 @keyframes away { from, to { transform: translateY(-500px); opacity: 0 } }
-html, body { offset-path: path("M0 -200 L0 -201") !important; offset-rotate: 0deg !important; animation: away 9s infinite;
+html, body { offset-path: path("M0 -200 L0 -201") !important; offset-rotate: 0deg !important;
+  animation: away 9s infinite;
   clip: rect(50px, 9000px, 9000px, 0) !important; mix-blend-mode: difference !important }
-mark, a::after { display: none !important; opacity: 0 !important; filter: opacity(0) !important; font-size: 0 !important;
+mark, a::after { display: none !important; opacity: 0 !important; filter: opacity(0) !important;
+  font-size: 0 !important;
   background-image: linear-gradient(white, white) !important; transform: scale(0) !important;
   position: absolute !important; left: -9999px !important }
 p { -webkit-text-fill-color: transparent; visibility: hidden }
@@ -81,7 +83,7 @@ def test_no_style_of_a_book_hides_our_signs(browser: Browser, signs: Served) -> 
 
 
 def test_no_style_of_a_book_covers_moves_or_empties_our_signs(browser: Browser, signs: Served) -> None:
-    """Neither made-up content, nor paths, clips and animations, nor what is inherited, hide the bar, marks or arrows."""
+    """Made-up content, paths, clips, animations and inherited styles hide neither the bar nor marks and arrows."""
     page = browser.new_context(base_url=signs.address).new_page()
     page.goto(f"/read/{signs.book()}/Fakes?quote={quote('built in 1889')}")
     assert "Book of signs" in page.evaluate(AT_TOP)

@@ -6,6 +6,7 @@ import ast
 import copy
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from string import Formatter
 from typing import Any, NamedTuple
@@ -52,8 +53,12 @@ def made() -> Iterator[Made]:
                 yield Made(f"{path.name}:{call.lineno}", str(kind.value), names)
 
 
-ALL = sorted(made())
-assert len(ALL) > 100, "the sources make messages in a way that this does not see"
+@cache
+def all_made() -> list[Made]:
+    """All places, found by the first test that needs them."""
+    found = sorted(made())
+    assert len(found) > 100, "the sources make messages in a way that this does not see"
+    return found
 
 
 def values_named(language: str, kind: str) -> set[str]:
@@ -68,14 +73,14 @@ def values_named(language: str, kind: str) -> set[str]:
 def test_every_kind_of_message_is_in_every_language(language: str) -> None:
     """Each catalogue has each kind that the program makes, and names just the values that it is made with."""
     words = catalogue_in(language)
-    assert [one for one in ALL if not words.has(PREFIX + one.kind)] == []
-    assert [one for one in ALL if values_named(language, one.kind) != one.names] == []
+    assert [one for one in all_made() if not words.has(PREFIX + one.kind)] == []
+    assert [one for one in all_made() if values_named(language, one.kind) != one.names] == []
 
 
 def test_no_message_of_a_catalogue_is_unused() -> None:
     """A kind that nothing makes any more is deleted from the catalogues."""
     known = {key.removeprefix(PREFIX) for key in sorted(catalogue_in("en").keys()) if key.startswith(PREFIX)}
-    assert sorted(known - {one.kind for one in ALL} - OF_THE_RENDERER) == []
+    assert sorted(known - {one.kind for one in all_made()} - OF_THE_RENDERER) == []
 
 
 def test_a_message_is_its_english_text() -> None:

@@ -198,6 +198,16 @@ def test_another_title_of_the_book_is_noticed(run: Path) -> None:
     assert any("the title of the book" in line for line in failure_texts(proved(run)))
 
 
+def test_files_that_are_not_part_of_the_run_are_named(run: Path) -> None:
+    """A report that somebody added is neither proved nor passed over in silence."""
+    assert proved(run).proof.not_part == ()
+    for name in ("report.pdf", "brief.html", ".hidden"):
+        (run / name).write_text("Bronze is gold.", encoding="utf-8")
+    found = proved(run)
+    assert found.holds
+    assert found.proof.not_part == ("brief.html", "report.pdf")
+
+
 def test_another_version_is_not_repeated(run: Path) -> None:
     """It is said why, what was compared, and what anybody could have invented."""
     brief = record_in(run, "brief.json")

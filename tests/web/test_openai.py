@@ -7,12 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
-import openai
 import pytest
-from openai.types.chat import ChatCompletionChunk
 from tests.ask.answers import a_cited, an_answer
 from tests.web.scripted_asker import ScriptedAsker
 from tests.web.servers import http_client, running_server, server_context
@@ -22,6 +20,10 @@ from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 
+if TYPE_CHECKING:  # takes a second, which every process of the tests would need
+    import openai
+    from openai.types.chat import ChatCompletionChunk
+
 SUNSET = "Why is the sky orange at sunset?"
 WITH_PAGES = "### Task:\nAnswer with the context.\n<context>\nSome page.\n</context>"
 CHAT = "/v1/chat/completions"
@@ -29,6 +31,8 @@ IDS = ["kiwiresearch", "kiwiresearch-eli10", "kiwiresearch-advanced", "kiwiresea
 
 
 def the_sdk(address: str) -> openai.OpenAI:
+    import openai
+
     return openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0)
 
 
@@ -305,6 +309,8 @@ def test_invalid_json_is_reported_in_openais_format(client: httpx2.Client, conte
 
 def test_the_sdk_shows_what_is_wrong(sdk: openai.OpenAI) -> None:
     """A user of OpenAI's client reads our words, and a program finds the field."""
+    import openai
+
     with pytest.raises(openai.BadRequestError, match="'n' must be a whole number") as caught:
         sdk.chat.completions.create(**asked("Who?") | {"n": "many"})
     assert (caught.value.param, caught.value.code) == ("n", "invalid_value")
@@ -319,6 +325,8 @@ def test_letters_that_no_encoding_has_do_no_harm(client: httpx2.Client) -> None:
 
 def test_the_sdk_raises_its_own_errors(sdk: openai.OpenAI) -> None:
     """OpenAI's client knows our errors as its own."""
+    import openai
+
     with pytest.raises(openai.NotFoundError, match="does not exist"):
         sdk.chat.completions.create(**asked("Who?") | {"model": "nobody"})
     with pytest.raises(openai.NotFoundError, match="does not exist"):
@@ -327,6 +335,8 @@ def test_the_sdk_raises_its_own_errors(sdk: openai.OpenAI) -> None:
 
 def test_a_model_that_is_away_is_a_bad_gateway(scripted: Scripted) -> None:
     """What goes wrong before the first word has its own status, streamed or not."""
+    import openai
+
     for stream in (False, True):
         scripted.asker.script(ModelUnreachable("The model is away.", remedy="Start it."))
         with pytest.raises(openai.InternalServerError, match="away") as caught:

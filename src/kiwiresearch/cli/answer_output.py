@@ -195,6 +195,7 @@ def print_verification(found: Verification) -> None:
         ("Proved by repeating the research", proof.repeated, ", "),
         ("Compared with the books", proof.compared, "; "),
         ("Not proved, only compared with a hash", proof.hash_only, "; "),
+        ("Not checked, since it is not part of the run", proof.not_part, ", "),
     ):
         if named:
             line(f"{what}: {printable(between.join(named))}.")

@@ -67,6 +67,8 @@ class RunProof:
     """Parts of which only a hash was checked: whoever can correct the hash can invent them."""
     not_repeated: str = ""
     """Why the research was not repeated; empty if it was."""
+    not_part: tuple[str, ...] = ()
+    """Other files in the folder: nothing in them was checked."""
 
 
 @dataclass(frozen=True, slots=True)

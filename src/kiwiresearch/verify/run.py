@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,20 @@ from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import RunError
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.messages import message_record
-from kiwiresearch.runs import BOOK_FIELDS, BRIEF, CLAIMS, CORPUS, GRAPH, MANIFEST, REPORT, REPORT_PAGE, Manifest, Run
+from kiwiresearch.runs import (
+    BOOK_FIELDS,
+    BRIEF,
+    CLAIMS,
+    CORPUS,
+    GRAPH,
+    MANIFEST,
+    REPORT,
+    REPORT_PAGE,
+    SIGNATURE,
+    TIMINGS,
+    Manifest,
+    Run,
+)
 from kiwiresearch.text import fold, words_in
 from kiwiresearch.verify.claims import FiledClaim, read_filed_claims
 from kiwiresearch.verify.ledger import (
@@ -221,7 +235,15 @@ def verify_run(folder: Path, shelf: Shelf, workspace: Workspace, signers: Path |
         verify_parts(manifest, files, books, ledger)
         repetition.report_differences(manifest, files, ledger)
     signature = check_signature(folder, signers, ledger) if signers else None
-    return ledger.result(folder, proof_of(repetition, manifest, files, books), signature)
+    proof = replace(proof_of(repetition, manifest, files, books), not_part=other_files(folder, manifest))
+    return ledger.result(folder, proof, signature)
+
+
+def other_files(folder: Path, manifest: Manifest) -> tuple[str, ...]:
+    """Files and folders that a reader may see in the folder, but are not part of the run, such as notes."""
+    known = {*manifest.outputs, MANIFEST, TIMINGS, SIGNATURE}
+    names = (path.name for path in folder.iterdir())
+    return tuple(sorted(name for name in names if name not in known and not name.startswith(".")))
 
 
 def verify_parts(

@@ -26,6 +26,8 @@ In a tree, only parents older than `plausibility.OLDEST_PARENT` are doubted.
 MAX_SPOUSE_GAP = 60
 MAX_SIBLING_GAP = OLDEST_FATHER - YOUNGEST_PARENT
 """They may be children of the same father by two mothers."""
+DOUBTFUL_GAP = 60
+"""Years more for a child who is perhaps another's: nobody is taken for the child of somebody of another century."""
 MAX_TIES_AWAY = 24
 """How many ties a date is passed along; further away it is of little use, and a wrong tie would mislead."""
 BELIEVED_STATUSES: frozenset[Status] = frozenset({"verified", "unverified", "conflicting"})
@@ -200,7 +202,11 @@ def _steps(tree: Tree) -> dict[PersonId, list[BirthStep]]:
     steps: dict[PersonId, list[BirthStep]] = defaultdict(list)
     looped = _people_in_cycles(tree)
     for tie in tree.relationships:
-        if not is_believed(tie) or not {tie.first, tie.second} <= tree.persons.keys():
+        if not {tie.first, tie.second} <= tree.persons.keys():
+            continue
+        if tie.kind == "parent_of" and tie.qualifier == "disputed" and tie.status in BELIEVED_STATUSES:
+            steps[tie.second].append(BirthStep(tie.first, OLDEST_FATHER + DOUBTFUL_GAP, BY_PARENT))
+        if not is_believed(tie):
             continue
         if tie.kind != "parent_of":
             if tie.kind == "sibling_of" and (first_born := _first_born(tree, tie)):

@@ -258,7 +258,7 @@ class _AnonymousRedaction:
         )
 
     def _sources(self, shown: list[Evidence]) -> dict[SourceId, Source]:
-        """The sources that are still cited. One that was never cited may be about anybody, so it needs nobody withheld."""
+        """The sources that are still cited. One that never was may be about a withheld person, if there is any."""
         cited = {evidence.source for evidence in shown}
         before = {evidence.source for tie in self._tree.relationships for evidence in tie.evidence}
         before |= {evidence.source for fact in self._tree.facts for evidence in fact.evidence}
