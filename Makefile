@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # The checks start hundreds of processes; without this, each would compile the sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test tests tests-when-ready test-model test-clients lint style types layers collected bench fuzz soak smoke evals floors clean programs build-title-index
+.PHONY: help demo test tests tests-when-ready test-model test-clients lint style types layers collected audit bench fuzz soak smoke evals floors clean programs build-title-index
 .PHONY: vendor serve up down restart logs health ollama-check fetch-model
 
 help: ## list all targets
@@ -79,6 +79,9 @@ floors: $(READY) ## pin better quality figures
 
 bench: $(READY) ## measure speed as ratios
 	$(BIN)/python -m bench
+
+audit: $(READY) ## ask pypi.org whether installed packages have known vulnerabilities
+	@tools/audit-packages $(BIN)/python
 
 fuzz: $(READY) ## give altered pages, files, requests and replies to what reads them; FUZZ_MINUTES=N for each kind
 	$(BIN)/python -m fuzz
