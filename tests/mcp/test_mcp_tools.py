@@ -180,6 +180,15 @@ def test_pages_cannot_end_their_fence(a_book: BookMaker, tmp_path: Path) -> None
             assert "<|" not in text
 
 
+def test_no_page_controls_a_terminal(a_book: BookMaker, tmp_path: Path) -> None:
+    """A host may print what a tool says: it has no control characters, and none that turn the writing direction."""
+    page = "<html><body><p>Evil is\x1b[2J a \x9bpage\u202e of\u2066 evil.</p><pre>a\n\tb</pre></body></html>"
+    with toolbox_of(a_book({"Evil": page}, titles={"Evil": "Ev\x1bil\u202e"}), tmp_path / "home") as tools:
+        shown = [said(tools, "search", query="evil"), said(tools, "read_section", title="Evil")]
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "".join(shown))
+    assert re.search(r"Evil is ?\[2J a +page +of +evil\.", shown[0]), shown[0]
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "words"),
     [

@@ -30,6 +30,7 @@ from kiwiresearch.errors import BadUsage, KiwiError, without_paths
 from kiwiresearch.llm import OWN_TOKENS
 from kiwiresearch.mcp.callers import Caller, DisconnectWatch, lines_of, register_caller, run_in_daemon_thread
 from kiwiresearch.mcp.tools import McpTool, Toolbox
+from kiwiresearch.text import encodable, without_controls
 from kiwiresearch.version import __version__
 
 log = logging.getLogger("kiwiresearch.mcp")
@@ -89,7 +90,7 @@ def run_tool(tools: Toolbox, name: str, arguments: dict[str, Any], caller: Calle
 
 
 def _result(text: str, *, is_error: bool = False) -> CallToolResult:
-    clean = text.encode("utf-8", "replace").decode("utf-8")
+    clean = encodable(without_controls(text))  # a host may show it in a terminal
     return CallToolResult(content=[TextContent(type="text", text=clean)], is_error=is_error)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         one_line,
         printable,
         quoted,
+        without_controls,
     )
     from kiwiresearch.text.hedges import DOUBT_KINDS, Hedge, HedgeKind, hedges_in
     from kiwiresearch.text.languages import (

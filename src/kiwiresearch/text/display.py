@@ -7,10 +7,17 @@ import re
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 """Control characters, line ends of any kind, and marks that change the writing direction."""
 
+CONTROLS_IN_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
 
 def printable(text: str) -> str:
     """The text on one line, without control characters."""
     return " ".join(CONTROLS.sub(" ", text).split()) if CONTROLS.search(text) else text
+
+
+def without_controls(text: str) -> str:
+    """A text of several lines with a space for each control character; as long as before."""
+    return CONTROLS_IN_LINES.sub(" ", text)
 
 
 def capitalized(text: str) -> str:
