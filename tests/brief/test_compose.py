@@ -13,12 +13,15 @@ from tests.brief.claim_gathering import GatheredClaims, gather_claims
 from kiwiresearch.brief.brief import Brief, Statement, TimelineMoment, brief_record
 from kiwiresearch.brief.composition import without_unused_claims
 from kiwiresearch.brief.outline import SUMMARY_WORDS
+from kiwiresearch.brief.parts import in_time_order
 from kiwiresearch.brief.report import brief_document
 from kiwiresearch.brief.report_html import report_page
+from kiwiresearch.claims.claim import ClaimId
 from kiwiresearch.claims.plain_claims import MAX_PLAIN_CHARS
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import StatementWithoutClaims
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.text.dates import dates_in
 
 FROST = {
     "Great Frost": """

@@ -110,6 +110,10 @@ def _defines_its_page(merged: MergedClaim) -> bool:
     return DEFINES.search(claim.text) is not None or not has_claim_tables(merged.claims[0].language)
 
 
+DAYS_OF_AN_AGE = 3_652_425
+"""Ten thousand years: what is dated no more exactly is an age."""
+
+
 def timeline(
     merged_claims: Sequence[MergedClaim], weights: ClaimWeights, *, max_moments: int = MAX_MOMENTS
 ) -> tuple[TimelineMoment, ...]:
@@ -157,7 +161,13 @@ def _repeats_any(merged: MergedClaim, others: Sequence[MergedClaim]) -> bool:
 
 
 def in_time_order(moments: Sequence[TimelineMoment]) -> tuple[TimelineMoment, ...]:
-    return tuple(sorted(moments, key=lambda moment: (moment.earliest, moment.latest, moment.statement.text)))
+    return tuple(sorted(moments, key=lambda moment: (_order_day(moment), moment.latest, moment.statement.text)))
+
+
+def _order_day(moment: TimelineMoment) -> int:
+    """The first day it may mean; of an age the middle, else 'about 3 billion years ago' would precede 3.4 billion."""
+    is_age = moment.latest - moment.earliest > DAYS_OF_AN_AGE
+    return (moment.earliest + moment.latest) // 2 if is_age else moment.earliest
 
 
 def begins_with_date(merged: MergedClaim) -> bool:
