@@ -216,3 +216,14 @@ def test_the_report_has_its_bibliography(brief: Brief) -> None:
     assert sorted(line.split("[")[1].split("]")[0] for line in entries) == sorted(
         source.title for source in brief.sources.pages
     )
+
+
+def test_ages_of_the_earth_are_in_their_order() -> None:
+    """What happened about 3 billion years ago comes after what happened 3,400 million years ago, though it is vaguer."""
+    statement = Statement("It happened.", (ClaimId("claim"),), "hedged")
+    texts = ("1778", "about 3 billion years ago", "the 18th century", "3400 million years ago")
+    dates = [dates_in(f"It happened in {text}.")[0].when for text in texts]
+    moments = [
+        TimelineMoment(text, when.earliest, when.latest, statement) for text, when in zip(texts, dates, strict=True)
+    ]
+    assert [moment.when for moment in in_time_order(moments)] == [texts[3], texts[1], texts[2], texts[0]]
