@@ -219,7 +219,7 @@ def test_the_report_has_its_bibliography(brief: Brief) -> None:
 
 
 def test_ages_of_the_earth_are_in_their_order() -> None:
-    """What happened about 3 billion years ago comes after what happened 3,400 million years ago, though it is vaguer."""
+    """What happened about 3 billion years ago comes after 3,400 million years ago, though it is vaguer."""
     statement = Statement("It happened.", (ClaimId("claim"),), "hedged")
     texts = ("1778", "about 3 billion years ago", "the 18th century", "3400 million years ago")
     dates = [dates_in(f"It happened in {text}.")[0].when for text in texts]
