@@ -167,6 +167,20 @@ def test_no_child_is_left_out_of_the_summary() -> None:
     assert "Ann had 1 more known child whose other parent is not known: Dan." in output
 
 
+def test_the_summary_counts_nobody_twice() -> None:
+    """Two children who may be one count once, and a disputed child is told apart."""
+    made = Making()
+    mother, father, one, again, other, claimed = map(made.person, ("Ann", "Bob", "Cyd", "Cyd Lee", "Dan", "Eve"))
+    made.tie("spouse_of", mother, father)
+    for child in (one, again, other):
+        made.tie("parent_of", mother, child)
+        made.tie("parent_of", father, child)
+    made.tie("parent_of", mother, claimed, qualifier="disputed")
+    output = [entry.text for entry in summary(ReportInput(made.tree(), (mother,), possible_duplicates=((one, again),)))]
+    assert "Ann and Bob had at least 2 known children: Cyd Lee and Dan." in output
+    assert "Whether Ann had this child is disputed: Eve." in output
+
+
 def test_an_endpoint_of_the_user_s_own_is_asked(tmp_path: Path) -> None:
     """Wikidata may be a server that the user names, for this case; of somebody who may live it is asked nothing."""
     with endpoint_of(a_family().store()) as site, Case.empty(tmp_path / "one", CaseSettings()) as case:

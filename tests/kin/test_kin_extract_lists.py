@@ -7,16 +7,23 @@ import pytest
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.extract.name_lists import is_name
 from kiwiresearch.kin.extract.person_reader import read_person
+from kiwiresearch.kin.loop.source_records import check_record
 from kiwiresearch.kin.source_facts import PersonReading
+from kiwiresearch.kin.sources import FetchedRecord
+from kiwiresearch.kin.tree import Source
+from kiwiresearch.page import PageDoc
 from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.archive import Entry, EntryRef
 
 LEAD = "<p><b>John Carter</b> (1 May 1801 – 3 June 1870) was an English miller. He owned two mills.</p>"
 
 
+def page_of(html: str, title: str = "John Carter") -> PageDoc:
+    return read_page(Entry(EntryRef(BookId("book"), title.replace(" ", "_")), title, "text/html", html.encode()))
+
+
 def read(html: str, title: str = "John Carter") -> PersonReading:
-    entry = Entry(EntryRef(BookId("book"), title.replace(" ", "_")), title, "text/html", html.encode())
-    return read_person(read_page(entry))
+    return read_person(page_of(html, title))
 
 
 def children(html: str) -> list[tuple[str, str]]:
@@ -97,6 +104,22 @@ def test_doubt_over_a_table_or_in_a_note_is_seen(over: str, note: str, expected:
 def test_reported_children_are_disputed(sentence: str, item: str, expected: str) -> None:
     """What is only reported is in doubt, and doubt about one outweighs what is said of all."""
     assert children(f"<h2>Children</h2><p>{sentence}</p>{listed(item)}") == [("Max Fitz", expected)]
+
+
+def test_words_over_children_date_the_marriage() -> None:
+    """'By Ruth Hay (married 3 May 1830)' over children gives a wife and the day, and 'By Eve Stone' nobody."""
+    items = ("By Ruth Hay (married 3 May 1830; she died 1850)", "Max Carter", "By Eve Stone (died 1860)", "Ned Carter")
+    page = page_of(f"{LEAD}<h2>Children</h2>{listed(*items)}")
+    checked = check_record(FetchedRecord(Source("s", "zim://book/John_Carter", "book"), page.text, page=page))
+    assert checked is not None
+    found = [
+        (one.fact.value, one.fact.when and one.fact.when.edtf())
+        for one in checked.accepted
+        if one.fact.field == "spouse"
+    ]
+    assert found == [("Ruth Hay", "1830-05-03")]
+    children_named = [one.fact.value for one in checked.accepted if one.fact.field == "child"]
+    assert children_named == ["Max Carter", "Ned Carter"]
 
 
 def test_a_heading_by_parent_may_end_with_a_stop_or_go_on() -> None:

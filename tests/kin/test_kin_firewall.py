@@ -176,6 +176,7 @@ def test_a_date_is_what_was_read() -> None:
         ("Tom was the father of Max Roe.", "father", "Max Roe", "Tom Roe", "male", "HF_042"),
         ("Tom was the son of England.", "father", "England", "Tom Roe", "male", "HF_018"),
         ("Henry VII (1457 – 1509) was his father.", "birth_date", "1457", "Henry VIII", "male", "HF_014"),
+        ("Max, Duke of Aue\t3 May 1800\t5 May 1801", "death_date", "5 May 1801", "Max IV", "male", "HF_014"),
         ("Father\tMax Lund\nMother\tEva Lund", "father", "Eva Lund", "Tom Lund", "male", "HF_042"),
         ("Parents\tMax Lund (father)\nEva Lund (mother)", "father", "Eva Lund", "Tom Lund", "male", "HF_042"),
         ("Tom's grandfather Max Lund", "father", "Max Lund", "Tom Lund", "male", "HF_042"),

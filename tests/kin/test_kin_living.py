@@ -12,6 +12,7 @@ from kiwiresearch.errors import BadSettings
 from kiwiresearch.kin.privacy.living import is_likely_living, living_verdicts
 from kiwiresearch.kin.privacy.text_parts import contacts_in, has_modern_clue, without_contacts
 from kiwiresearch.kin.tree import (
+    Evidence,
     Fact,
     FieldName,
     LivingStatus,
@@ -267,3 +268,29 @@ def test_contacts_are_found(text: str, masked: str) -> None:
     """E-mail addresses, telephone and social security numbers and street addresses go; dates stay (R435)."""
     assert without_contacts(text) == masked
     assert contacts_in(masked) == []
+
+
+BROTHERS = [
+    ("His elder brother, Max Lee, was a smith.", "deceased"),
+    ("His younger brother, Max Lee, was a smith.", "living"),
+    ("His brother, Max Lee, was a smith.", "living"),
+    ("Tom Lee's elder sister, Ann Lee, and his brother Max Lee", "living"),
+    ("His elder brother, Max Lee, and his younger brother, Max Lee", "living"),
+]
+
+
+@pytest.mark.parametrize(("quote", "expected"), BROTHERS)
+def test_an_elder_brother_was_born_first(quote: str, expected: LivingStatus) -> None:
+    """'His elder brother' of somebody born 1865 is dead; a brother of any age may be 78 years younger."""
+    tie = replace(a_tie("sibling_of", "t", "m"), evidence=(Evidence("e", "s", quote),))
+    tree = a_tree(Person("t", "Tom Lee", birth=when("1865")), Person("m", "Max Lee"), ties=(tie,))
+    assert status(tree, "m") == expected
+
+
+@pytest.mark.parametrize(("born", "expected"), [("1442", "deceased"), ("1790", "living")])
+def test_a_disputed_child_lived_in_the_time_of_the_parent(born: str, expected: LivingStatus) -> None:
+    """Whose child somebody was may be in doubt, and not that it was centuries ago; 150 years are left for the doubt."""
+    tie = a_tie("parent_of", "f", "c", "disputed")
+    assert (
+        status(a_tree(Person("f", "Tom Lee", birth=when(born)), Person("c", "Max Lee"), ties=(tie,)), "c") == expected
+    )

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kiwiresearch.kin.extract.name_lists import name_at
 from kiwiresearch.kin.names import may_be_same_name, name_similarity, parse_name, sex_of_name
 
 PARTS = [
@@ -89,3 +90,25 @@ def test_any_text_can_be_compared(one: str, other: str) -> None:
     """Whatever text is given as a name, comparing it never fails, and the order does not matter."""
     assert 0 <= name_similarity(one, other) <= 1
     assert name_similarity(one, other) == name_similarity(other, one)
+
+
+def test_grace_is_a_name_and_a_style() -> None:
+    """'Grace Hay' has a first name, and 'Her Grace Ann Hay' a style before it."""
+    assert parse_name("Grace Hay").given == ("Grace",)
+    assert parse_name("Her Grace Ann Hay").given == ("Ann",)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Princess Ida of Waldeck and Pyrmont, who", "Princess Ida of Waldeck and Pyrmont"),
+        ("Princess Ida of Aue and Max Hay", "Princess Ida of Aue"),
+        ("Max IV, Grand Duke of Hesse and by Rhine; had issue", "Max IV, Grand Duke of Hesse and by Rhine"),
+        ("Tom Lee, 1st Viscount Lee and second", "Tom Lee, 1st Viscount Lee"),
+    ],
+)
+def test_a_name_keeps_the_whole_title(text: str, name: str) -> None:
+    """A title of two lands, or without 'of', is read whole, and nobody else's name is part of it."""
+    found = name_at(text, 0, len(text))
+    assert found is not None
+    assert text[found.start : found.end] == name

@@ -81,6 +81,21 @@ def test_empty_queues_end_a_case(tmp_path: Path) -> None:
         )
 
 
+def test_a_case_that_found_nothing_goes_on_when_it_is_run_again(tmp_path: Path) -> None:
+    """After 'found nothing new', running a case again makes the searches that were left, however many (R425)."""
+    names = [f"{letter}delheid {letter}olm".title() for letter in "BCDFGHJKLMNPQRSTVWXZ"]
+    rows = {"Born": "3 May 1801", "Died": "9 June 1870", "Children": "<br>".join(names)}
+    seed = person_page("Aldous Penhallow", "3 May 1801 – 9 June 1870", rows, "was a maker of clocks.")
+    book = open_family(write_family(tmp_path / "many.zim", {"Aldous Penhallow": seed, "Clocks": PAGES["Clocks"]}))
+    with a_case(tmp_path) as store:
+        last = run(researcher(store, book))[-1]
+        left = store.queues.sizes()["frontier"]
+        assert (last.reason, left > 0) == ("diminishing_returns", True)
+        again = run(researcher(store, book))
+        assert len([one for one in again if one.what != "stop"]) >= left
+        assert (again[-1].reason, store.queues.sizes()["frontier"]) == ("confidence_achieved", 0)
+
+
 @pytest.mark.parametrize(
     ("state", "reason"),
     [

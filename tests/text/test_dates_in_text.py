@@ -77,6 +77,8 @@ READ = [
     ("Throughout 1970 they tried.", "1970", "1970"),
     ("In the year 2100 more people will come.", "2100", "2100"),
     ("It was dated 1752/3 by her.", "1752/3", "[1752..1753]"),
+    ("It was made c. 1524/1529 in Aue.", "c. 1524/1529", "[1524~..1529~]"),
+    ("Ann was born on 4 March 1525/ 1526 in Aue.", "4 March 1525/ 1526", "1526-03-04"),
     ("The 1998/99 season was short.", "1998/99", "[1998..1999]"),
     ("Population growth: 0.68% (2006 est.)", "2006", "2006"),
     ("Rome fell in 476.", "476", "0476"),

@@ -67,6 +67,9 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.privacy import PrivacyMode
 
 
+UNCLEAR = "The name fits several relatives, so it is not clear who is meant."
+
+
 class CachedCase(Case):
     """A case opened for reading; expensive results are computed once."""
 
@@ -214,7 +217,7 @@ def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode
             status=fact.status,
             preferred=fact.preferred,
             confidence=fact.confidence,
-            why_rejected=reasons.get(fact.id, ""),
+            why_rejected=UNCLEAR if fact.status == "hypothesis" else reasons.get(fact.id, ""),
             evidence=tuple(_evidence_record(tree, evidence, notes) for evidence in fact.evidence),
             standing=standing_of(fact, contested.get(fact.id)),
             decision=fact.decision,

@@ -96,7 +96,7 @@ def print_people(case: Case, rows: Sequence[PersonRecord], stop: Row) -> None:
     seeds = one_line(", ".join(case.settings.seeds)) or "an imported file"
     line(f"{count_of(len(rows), 'person', 'people')}, started with {seeds}.")
     for row in rows:
-        living = "" if row.living == "deceased" else "may be living" if row.living == "unknown" else "living"
+        living = "" if row.living == "deceased" else "may be living"
         details = ", ".join(part for part in (_lived(row), one_line(row.relation), living) if part)
         unbroken_line(
             f"{row.id[:SHORT_ID_CHARS]}  {one_line(row.name) or 'Name unknown'}{f' ({details})' if details else ''}"

@@ -11,7 +11,8 @@ from kiwiresearch.kin.conflict import Conflict
 from kiwiresearch.kin.tree import DISCARDED, UNSETTLED, Fact, Relationship, Status
 
 StandingStatus = Literal["accepted", "competing", "rejected", "entered"]
-"""Competing: the sources disagree, and this is not the value that has the best evidence, or it cannot be right.
+"""Competing: the sources disagree or dispute it, and this is not the value that has the best evidence, or it cannot
+be right.
 Entered: by a person, and so not for rules to judge."""
 ConfidenceLevel = Literal["high", "medium", "low"]
 MIN_HIGH, MIN_MEDIUM = 0.75, 0.45
@@ -49,6 +50,9 @@ def standing_of(stated: Fact | Relationship, position: ConflictPosition | None =
         return Standing("entered", confidence_level(stated.confidence))
     if stated.status not in DISCARDED and position and not stated.decision:
         return Standing("accepted" if position.is_recommended else "competing", confidence_level(position.belief))
+    is_disputed = isinstance(stated, Relationship) and stated.qualifier == "disputed" and not stated.decision
+    if is_disputed and stated.status not in DISCARDED:
+        return Standing("competing", confidence_level(stated.confidence))
     return plain_standing(stated.status, stated.confidence)
 
 

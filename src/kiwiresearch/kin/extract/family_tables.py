@@ -9,7 +9,7 @@ from kiwiresearch.kin.extract.boxes import doubt_or_qualifier_in, qualifier_in
 from kiwiresearch.kin.extract.life_dates import dates_after_name, dates_in_row, name_target, snippet_at
 from kiwiresearch.kin.extract.name_lists import TextSpan, name_at
 from kiwiresearch.kin.extract.subject import ArticlePerson
-from kiwiresearch.kin.language import ENGLISH, regex
+from kiwiresearch.kin.language import ENGLISH, Match, regex
 from kiwiresearch.kin.lineage import AncestorLine, parse_ancestor_label
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.tree import Qualifier
@@ -206,6 +206,7 @@ def _items(
             reading, over = True, text.strip()
         elif direct and (parent := _parent_heading(text)):
             reading, over = True, parent
+            yield from _wedding_over_children(page, TextSpan(block.start, block.end), heading)
         elif reading:
             because = "an item in a list of children"
             yield from _item(page, TextSpan(block.start, block.end), over, qualifier, because)
@@ -267,10 +268,10 @@ def _item(
 
 def _weddings(page: PageDoc, child: ExtractedFact, end: int, because: str) -> Iterator[ExtractedFact]:
     """Whom the row or item of a child says that the child married, with the year: 'married 1858, Max Hay'."""
-    start = at = child.snippet.start
+    at = child.snippet.start
     while wed := ENGLISH.wed_note.search(page.text, at, end):
-        step = wed
-        while step:
+        step: Match | None = wed
+        while step is not None:
             begin = step.end() + len("the ") * page.text.startswith("the ", step.end())
             name = name_at(page.text, begin, end)
             if not name:
@@ -278,6 +279,26 @@ def _weddings(page: PageDoc, child: ExtractedFact, end: int, because: str) -> It
             yield _wedding(page, child, TextSpan(step.start(), step.end()), name, end, because)
             at = name.end
             step = ENGLISH.wed_next.match(page.text, at, end)
+
+
+def _wedding_over_children(page: PageDoc, span: TextSpan, heading: str) -> Iterator[ExtractedFact]:
+    """The marriage that the words over its children date: 'By Ruth Hay (married 3 May 1830)'."""
+    lead = ENGLISH.by_lead.match(page.text, span.start, span.end)
+    name = name_at(page.text, lead.end(), span.end) if lead else None
+    wed = ENGLISH.wed_in_bracket.match(page.text, name.end, span.end) if name else None
+    dated = dates_in(page.text[wed.end() : span.end], page.language)[:1] if wed else []
+    if name and wed and dated and dated[0].start == 0 and not dated[0].when.lasts:
+        yield ExtractedFact(
+            "spouse",
+            page.text[name.start : name.end],
+            snippet_at(page, TextSpan(span.start, wed.end() + dated[0].end)),
+            "prose",
+            LIST_CONFIDENCE,
+            dated[0].when,
+            target=name_target(page, name),
+            locator=heading,
+            rationale="the marriage that the words over its children date",
+        )
 
 
 def _wedding(
@@ -332,6 +353,7 @@ def _table(
         line = page.text[row[0].start : row[0].end].strip()
         if len(row) == 1 and (parent := _parent_heading(line)):
             over = parent
+            yield from _wedding_over_children(page, TextSpan(row[0].start, row[0].end), heading)
         if headed and len(row) < 2:
             continue
         for child in _child(page, TextSpan(row[0].start, row[0].end), over, qualifier, TABLE_CONFIDENCE, because):

@@ -284,7 +284,10 @@ def column_part(quote: SourceQuote, start: int) -> str:
 
 def _is_name_of(quote: SourceQuote, cell: str, start: int) -> bool:
     run = [PrecedingToken(match[0], start + match.start()) for match in TOKEN.finditer(cell)]
-    return bool(run) and can_name_subject(quote, run, is_first=True)
+    numerals = quote.table.words["numerals"]
+    # 'Max, Duke of Aue' in a table is a child of Max IV who has his name.
+    is_namesake = "," in cell and quote.own_names & numerals and not any(part.bare in numerals for part in run)
+    return bool(run) and not is_namesake and can_name_subject(quote, run, is_first=True)
 
 
 def _follows_name(quote: SourceQuote, opened: int, after: str) -> bool:

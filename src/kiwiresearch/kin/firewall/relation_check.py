@@ -41,6 +41,10 @@ def marriage_cue(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
         found = phrase.search(before) if is_before else phrase.match(after)
         if found and is_of_subject(quote, found, before):
             return FamilyCue("spouse", found.start(), found.end(), word).moved(0 if is_before else end)
+    line, _ = quote.line_of(start)
+    bracket = ENGLISH.wed_in_bracket.match(after)
+    if bracket and ENGLISH.by_lead.fullmatch(quote.words, line, start):
+        return FamilyCue("spouse", bracket.start(), bracket.end(), "married").moved(end)
     met, they = ENGLISH.check_met.search(before), ENGLISH.they_wed.search(after)
     if met and they and subject_violation(quote, met.start(), is_verb=True) is None:
         return FamilyCue("spouse", they.start(), they.end(), "married").moved(end)
