@@ -1,4 +1,7 @@
-"""Rules that read relatives by their role: 'his father', 'Carter's mother', 'they had two sons', 'an older sister'."""
+"""Rules that read relatives by their role: 'his father', 'Carter's mother', 'they had two sons', 'an older sister'.
+
+They are in one module, since they share how the person is found whom a role belongs to.
+"""
 
 from __future__ import annotations
 

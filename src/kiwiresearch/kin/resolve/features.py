@@ -1,4 +1,7 @@
-"""Log-odds that two records are the same person, from their names, dates and places."""
+"""Log-odds that two records are the same person, from their names, dates and places.
+
+All points are in one module, where they can be compared.
+"""
 
 from __future__ import annotations
 
