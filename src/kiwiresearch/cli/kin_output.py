@@ -85,6 +85,9 @@ def print_outcome(case: Case, last: ResearchStep | None) -> None:
     )
     if last is not None and last.what == "stop":
         line(_ending(last.reason, last.sentence))
+        waiting = sum(case.store.queues.sizes().values())
+        if waiting and last.reason == "diminishing_returns":
+            unbroken_line(f"To try the {waiting:,} that are left: kiwiresearch kin run")
         unbroken_line("To see the people: kiwiresearch kin show")
         unbroken_line("To write a report: kiwiresearch kin export --to html")
     else:
