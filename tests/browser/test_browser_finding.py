@@ -289,7 +289,7 @@ def test_an_article_can_be_read_by_everybody(desk: Served, open_window: OpenWind
     page.emulate_media(media="print")
     for hidden in (".top", ".bottom", ".reading-tools", ".reading-bar", ".reading-nav", ".reading-side"):
         assert not page.locator(hidden).first.is_visible(), hidden
-    for shown in ("h1", ".reading-address", ".reading-head > p", ".article p"):
+    for shown in ("h1", ".reading-head > p", ".article p"):
         assert page.locator(shown).first.is_visible(), shown
 
 

@@ -29,6 +29,7 @@ from kiwiresearch.export.worksheet_facts import FactSheet, WorksheetFact, facts_
 from kiwiresearch.export.worksheet_files import page_worksheet_file, worksheet_html, worksheet_markdown
 from kiwiresearch.export.worksheet_patterns import pattern
 from kiwiresearch.export.worksheet_question import GAP, QuestionKind, WorksheetQuestion
+from kiwiresearch.ids import BookId
 from kiwiresearch.runs.finished_run import Run
 from kiwiresearch.workspace import find_page, open_workspace, shelf_of
 
@@ -38,7 +39,7 @@ RULES = {**ENGLISH_RULES, **GAP_RULES}
 def a_sheet(*claims: Claim, topic: str = "Bronze Age", words: str = "") -> FactSheet:
     facts = tuple(WorksheetFact(claim, True) for claim in claims)
     dated = tuple(claim for claim in claims if claim.dates)
-    return FactSheet(topic, facts, claims, dated, "eng", (), words, frozenset(place_of(claim) for claim in claims))
+    return FactSheet(topic, facts, claims, dated, "eng", {}, words, frozenset(place_of(claim) for claim in claims))
 
 
 def asked(kind: QuestionKind, text: str, *, topic: str = "Bronze Age", words: str = "") -> WorksheetQuestion | None:
@@ -403,6 +404,21 @@ def test_the_answers_begin_on_a_new_page(run: Path) -> None:
     assert text.count("<w:pageBreakBefore/>") == 1
     assert 'w:val="AnswerLine"' in text
     assert 'w:val="Quote"' in text
+    assert 'w:val="ListNumber"' in text.partition("<w:pageBreakBefore/>")[2]
+
+
+def test_answers_are_a_numbered_list_of_the_books_that_they_are_from(run: Path, worksheet: Worksheet) -> None:
+    """Without bullets before the numbers; a book that no answer is from is not named."""
+    answers = worksheet_html(worksheet).partition('id="answers"')[2]
+    assert answers.count("<li>") == worksheet.count
+    assert '<ol class="facts">' in answers
+    lines = worksheet_markdown(worksheet).partition("## Answer sheet")[2].splitlines()
+    assert [line.partition(".")[0] for line in lines if line[:1].isdigit()] == [
+        str(number) for number in range(1, worksheet.count + 1)
+    ]
+    sheet = facts_of_run(read_findings(Run.load(run)))
+    (book,) = worksheet.books
+    assert make_worksheet(replace(sheet, books={**sheet.books, BookId("elsewhere"): "Another book"})).books == (book,)
 
 
 def test_the_same_run_gives_the_same_worksheet(run: Path, tmp_path: Path) -> None:
@@ -466,7 +482,7 @@ def test_a_brief_with_an_aspect_is_asked_about_that_aspect(tmp_path: Path) -> No
     facts = tuple(
         WorksheetFact(claim, section == "Causes", 2.5) for section, found in claims.items() for claim in found
     )
-    sheet = FactSheet("causes of the Punic War", facts, (), (), "eng", (), "", frozenset(), "Punic War")
+    sheet = FactSheet("causes of the Punic War", facts, (), (), "eng", {}, "", frozenset(), "Punic War")
     made = make_worksheet(sheet)
     assert made.count >= 3
     assert {one.claim.section for one in made.questions} == {"Causes"}

@@ -19,7 +19,7 @@ from kiwiresearch.messages.message import Message, message_fields, message_from_
 
 SOURCES = sorted(Path(kiwiresearch.__file__).parent.rglob("*.py"))
 PREFIX = "kinds."
-OF_THE_RENDERER = {"quoted", "and", "semicolon"}
+OF_THE_RENDERER = {"quoted", "and", "semicolon"} | {f"links_away.{n}" for n in ("start", "one", "two", "three", "more")}
 LINKED = Message(
     "'Tin' links to it under 'Ore': 'Tin is <b>.'",
     "crawl.linked_saying",

@@ -86,7 +86,7 @@ def test_work_for_a_client_that_has_left_ends(
     address: str, web: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When a client hangs up, the claims of its page are not read to the end, and others get theirs."""
-    read_to_the_end = []
+    read_to_the_end: list[str] = []
     claims_of_page = book_pages.claims_of_page
 
     def noting(page: PageDoc, book: str) -> PageClaims:

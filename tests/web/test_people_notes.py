@@ -51,6 +51,29 @@ def test_each_has_a_note_of_their_own(people: UserServer) -> None:
     assert "Doubted** by ruth (" in export.text
 
 
+@pytest.mark.usefixtures("run")
+def test_readers_get_no_worksheet(people: UserServer) -> None:
+    """Readers may be pupils, and a worksheet has its answers; researchers get it, of a run and of a page."""
+    places = (
+        "/api/runs/road/export/worksheet-markdown",
+        "/runs/road/export/worksheet",
+        "/api/worksheet?title=Sunset",
+        "/worksheet",
+    )
+    with people.client("rita") as client:
+        assert [client.get(place).status_code for place in places] == [403] * len(places)
+        formats = client.get("/api/runs/road/export").json()["formats"]
+        assert not [one["name"] for one in formats if "worksheet" in one["name"]]
+        shown = client.get("/runs/road/export").text
+        assert "markdown" in shown
+        assert "worksheet" not in shown
+        assert "/worksheet" not in client.get("/").text
+    with people.client("remy") as client:
+        assert 403 not in [client.get(place).status_code for place in places]
+        assert "worksheet" in client.get("/runs/road/export").text
+        assert "/runs/road/export#for-teach" in client.get("/worksheet").text
+
+
 @pytest.mark.usefixtures("notes")
 def test_only_its_author_and_owners_change_a_note(people: UserServer) -> None:
     """Another is refused and nothing is written; what an owner changes stays its author's, and says who changed it."""

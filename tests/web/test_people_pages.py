@@ -122,7 +122,7 @@ def test_a_reader_is_told_nothing_that_is_for_owners(rita: httpx2.Client, olga: 
     """Commands, settings and what to do with them are on the pages of an owner alone."""
     for page, words in (
         ("/", "Add and manage books"),
-        ("/family", "/settings#group-family"),
+        ("/family", "#group-family"),
     ):
         assert words in olga.get(page).text, page
         assert words not in rita.get(page).text, page

@@ -97,6 +97,22 @@ def test_capital_letters_of_a_name_do_not_matter(people: UserServer) -> None:
             people.register.remove(name)
 
 
+def test_accents_of_a_name_do_not_matter(people: UserServer) -> None:
+    """Unless two names differ in nothing else."""
+    made = {one.name: one.password for one in people.register.add_class("Chloé Dubois\nZoe\nZoé").passwords}
+    try:
+        for typed in ("Chloe Dubois", "chloe dubois", "CHLOÉ DUBOIS"):
+            with signed_in(people, typed, made["Chloé Dubois"]) as chloe:
+                assert chloe.get("/api/me").json()["name"] == "Chloé Dubois"
+        for name in ("Zoe", "Zoé"):
+            with signed_in(people, name, made[name]) as zoe:
+                assert zoe.get("/api/me").json()["name"] == name
+        assert {sign_in(people, "Zoë", made[name]).status_code for name in ("Zoe", "Zoé")} == {401}
+    finally:
+        for name in made:
+            people.register.remove(name)
+
+
 def test_a_password_is_nowhere_to_be_read(
     people: UserServer, pia: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -268,9 +284,9 @@ def test_a_class_behind_one_address_is_not_locked_out(check: tuple[PasswordCheck
     assert passwords.find("pupil 3", "wrong one", "192.0.2.7") is None
 
 
-def test_other_capitals_do_not_allow_more_attempts(check: tuple[PasswordCheck, list[float]]) -> None:
+def test_other_capitals_and_accents_do_not_allow_more_attempts(check: tuple[PasswordCheck, list[float]]) -> None:
     passwords, _ = check
-    for name in ("pupil 7", "Pupil 7", "PUPIL 7", "pUPIL 7", "puPil 7") * 2:
+    for name in ("pupil 7", "Pupil 7", "PUPÍL 7", "pÜPIL 7", "puPil 7") * 2:
         assert passwords.find(name, "wrong one", "192.0.2.7") is None
     with pytest.raises(LimitReached):
         passwords.find("pupIL 7", "wrong one", "192.0.2.7")

@@ -67,14 +67,22 @@ def test_a_page_by_its_title_is_hidden(reader: httpx2.Client, name: str) -> None
     """However its title is spelled, the answer is that it is hidden, and by whom."""
     assert is_hidden(reader.get(f"/api/page?title={name}"))
     assert is_hidden(reader.get(f"/api/claims?title={name}"))
-    assert is_hidden(reader.get(f"/api/worksheet?title={name}"))
+
+
+def test_worksheets_of_a_hidden_page_are_hidden(school: UserServer) -> None:
+    """From a researcher too, who may make worksheets of other pages."""
+    with school.client("remy") as client:
+        assert is_hidden(client.get("/api/worksheet?title=Sunset"))
+        answer = client.get(f"/worksheet?book={book_of(school)}&path=Sunset")
+    assert answer.status_code == 403
+    assert "orange" not in answer.text
 
 
 @pytest.mark.parametrize("path", ["Sunset", "A/Sunset", "/Sunset", "%53unset", "Sunset?x=1", "./Sunset", "x/../Sunset"])
 def test_a_page_by_its_path_is_hidden(school: UserServer, reader: httpx2.Client, path: str) -> None:
     """The reader and the page view give nothing of it, whatever its address looks like."""
     book = book_of(school)
-    for place in (f"/read/{book}/{path}", f"/page/{book}/{path}", f"/worksheet?book={book}&path={path}"):
+    for place in (f"/read/{book}/{path}", f"/page/{book}/{path}"):
         answer = reader.get(place, follow_redirects=True)
         assert answer.status_code in (403, 404), place
         assert "orange" not in answer.text

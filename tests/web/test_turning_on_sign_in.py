@@ -70,12 +70,14 @@ def test_sign_in_is_turned_on_at_once_and_stays_on(desk: OwnerServer) -> None:
     """Settings lead to the form; this browser is the owner's, others have to sign in, also after the next start."""
     assert "Turn on sign-in" in desk.browser.get("/settings").text
     form = desk.browser.get("/people").text
+    assert "Only this computer can open the server now." in form
     assert "From now on, everyone has to sign in" in form
     sent = desk.browser.post(FORM, data=OLGA)
     assert (sent.status_code, sent.headers["location"]) == (303, "/people?new=1")
     shown = desk.browser.get(sent.headers["location"]).text
     assert "You are signed in as Olga." in shown
     assert "Add a class" in shown
+    assert "see above how to let other devices in" in shown
     assert desk.browser.get("/api/me").json()["role"] == "owner"
     assert not is_open(desk)
     with http_client(desk.address) as program:
@@ -91,12 +93,41 @@ def test_sign_in_is_turned_on_at_once_and_stays_on(desk: OwnerServer) -> None:
     assert 'action="/login"' not in desk.browser.get("/audit").text
 
 
+def test_the_new_owner_keeps_what_this_browser_made(desk: OwnerServer) -> None:
+    """Its questions and research are still on the home page; another browser's, and another user, see none of them."""
+    asked = "How old is the oldest sunset?"
+    desk.browser.get("/ask", params={"q": asked})
+    desk.send("/research", topic="Sunset over the bay")
+    with browser_client(desk.address) as other:
+        other.get("/ask", params={"q": "What did another browser ask?"})
+    assert "Sunset over the bay" in desk.browser.get("/").text
+    desk.send(FORM, **OLGA)
+    shown = desk.browser.get("/").text
+    assert asked in shown
+    assert "Sunset over the bay" in shown
+    assert "another browser" not in shown
+    sheet = LexborHTMLParser(desk.send("/class-list", names="Ana", role="researcher").text)
+    with browser_client(desk.address) as ana:
+        ana.cookies.update(desk.browser.cookies)
+        ana.post("/login", data={"name": "ana", "password": first(sheet, ".slips code").text()})
+        seen = ana.get("/").text
+    assert asked not in seen
+    assert "Sunset over the bay" not in seen
+    desk.send(OFF)
+    assert asked in desk.browser.get("/").text, "it is the browser's again"
+
+
 def test_a_class_can_be_added_right_away(desk: OwnerServer) -> None:
     """Pupils sign in, and what they may do is checked."""
     desk.send(FORM, **OLGA)
     sheet = LexborHTMLParser(desk.send("/class-list", names="Ana", role="researcher").text)
-    assert "Ask your teacher for the address." in first(sheet, ".slips .address").text()
-    assert "127.0.0.1" not in first(sheet, ".slips").text()
+    slip = first(sheet, ".slips li").text()
+    assert "kiwiresearch" in slip
+    assert "Address" in slip
+    assert len(sheet.css(".slips .blank")) == 1
+    assert "127.0.0.1" not in slip
+    hints = [one.text() for one in sheet.css("main p.no-print")]
+    assert any("left blank for you to fill in" in hint for hint in hints)
     password = first(sheet, ".slips code").text()
     with browser_client(desk.address) as ana:
         assert ana.post("/login", data={"name": "ana", "password": password}).status_code == 303
@@ -170,7 +201,7 @@ def test_a_signed_in_owner_is_told_where_to_allow_changes(desk: OwnerServer) -> 
     shown = desk.page("/family")
     assert "Only an owner" not in shown.text()
     assert "Editing families is turned off." in first(shown, "#import .note").text()
-    assert first(shown, "#import .note a").attributes["href"] == "/settings#group-family"
+    assert first(shown, "#import .note a").attributes["href"] == "/settings?next=%2Ffamily#group-family"
 
 
 def test_all_parts_of_the_server_notice(home: Path) -> None:

@@ -123,9 +123,10 @@ def _block(block: Block) -> Iterator[str]:
         case SentenceList():
             yield from _list("ul", block, map(_text, block.entries))
         case FactList():
-            yield '<ul class="facts">'
+            kind = "ol" if block.numbered else "ul"
+            yield f'<{kind} class="facts">'
             yield from map(_fact, block.entries)
-            yield "</ul>"
+            yield f"</{kind}>"
         case PlainTable():
             yield from _plain_table(block)
         case Table():

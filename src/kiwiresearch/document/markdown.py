@@ -79,8 +79,8 @@ class _MarkdownWriter:
             case SentenceList():
                 yield from (f"- {self._text(entry)}" for entry in block.entries)
             case FactList():
-                for entry in block.entries:
-                    yield from self._fact(entry)
+                for number, entry in enumerate(block.entries, start=1):
+                    yield from self._fact(entry, f"{number}." if block.numbered else "-")
             case PlainTable():
                 yield from self._table(block.header, (map(self.words, row) for row in block.rows))
             case Table():
@@ -128,11 +128,12 @@ class _MarkdownWriter:
             parts.append(f"*{self.words(proof.certainty)}*")
         return "; ".join(parts)
 
-    def _fact(self, entry: FactEntry) -> Iterator[str]:
+    def _fact(self, entry: FactEntry, mark: str) -> Iterator[str]:
         badge = f" (*{self.words(entry.badge)}*)" if entry.badge else ""
-        yield f"- {self._line(entry.line)}{badge}"
-        yield from (f"  - {self._line(note)}" for note in entry.notes)
-        yield from (f"  - {self._quotation(quotation)}" for quotation in entry.quotations)
+        yield f"{mark} {self._line(entry.line)}{badge}"
+        indent = " " * (len(mark) + 1)
+        yield from (f"{indent}- {self._line(note)}" for note in entry.notes)
+        yield from (f"{indent}- {self._quotation(quotation)}" for quotation in entry.quotations)
 
     def _quotation(self, quotation: Quotation) -> str:
         said = f"“{self.words(quotation.words)}” " if quotation.words.strip() else ""

@@ -147,6 +147,7 @@ class FactList:
     """The facts about one thing."""
 
     entries: tuple[FactEntry, ...]
+    numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

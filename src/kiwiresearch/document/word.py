@@ -140,8 +140,7 @@ class _WordWriter:
                     runs = self._bookmark_item(block.anchor, number, self._text(entry))
                     yield paragraph(runs, "ListBullet", words, numbering(BULLETS))
             case FactList():
-                for fact in block.entries:
-                    yield from self._fact(fact)
+                yield from self._facts(block)
             case PlainTable():
                 yield from self._table(block.header, [[cell(item) for item in row] for row in block.rows])
             case Table():
@@ -167,13 +166,17 @@ class _WordWriter:
         return self._words(branch.line, "ListBullet", numbering(BULLETS, branch.depth))
 
     def _list(self, block: LineList) -> Iterator[str]:
-        style, number_id = "ListBullet", BULLETS
-        if block.numbered:
-            style, number_id = "ListNumber", FIRST_NUMBERED + self.numbered
-            self.numbered += 1
+        style, number_id = self._list_style(numbered=block.numbered)
         for number, line in enumerate(block.lines, start=1):
             runs = self._bookmark_item(block.anchor, number, self._line(line))
             yield paragraph(runs, style, plain_text(line), numbering(number_id))
+
+    def _list_style(self, *, numbered: bool) -> tuple[str, int]:
+        """The style of the items of a new list, and the id of its bullets or numbers."""
+        if not numbered:
+            return "ListBullet", BULLETS
+        self.numbered += 1
+        return "ListNumber", FIRST_NUMBERED + self.numbered - 1
 
     def _bookmark_item(self, anchor: str, number: int, runs: str) -> str:
         return self._bookmark(f"{anchor}_{number}", runs) if anchor else runs
@@ -238,9 +241,14 @@ class _WordWriter:
         anchor, _, number = target.rpartition("_")
         return inner_link(target, f"{cite.words} [{number}]" if anchor == NUMBERED_SOURCES else cite.words)
 
-    def _fact(self, entry: FactEntry) -> Iterator[str]:
+    def _facts(self, block: FactList) -> Iterator[str]:
+        style, number_id = self._list_style(numbered=block.numbered)
+        for entry in block.entries:
+            yield from self._fact(entry, style, number_id)
+
+    def _fact(self, entry: FactEntry, style: str, number_id: int) -> Iterator[str]:
         badge = line_of(" (", Span(entry.badge, emphasis=True), ")") if entry.badge else ()
-        yield self._words((*entry.line, *badge), "ListBullet", numbering(BULLETS))
+        yield self._words((*entry.line, *badge), style, numbering(number_id))
         yield from (self._words(note, "ListBullet", numbering(BULLETS, 1)) for note in entry.notes)
         for quotation in entry.quotations:
             yield self._words(_quoted(quotation), "Quote")

@@ -81,6 +81,7 @@ class Worksheet:
     topic: str
     language: str
     books: tuple[str, ...]
+    """Those that the answers are from."""
     questions: tuple[WorksheetQuestion, ...]
     matching: Matching | None
     ordering: Ordering | None
@@ -128,7 +129,14 @@ def make_worksheet(sheet: FactSheet, choice: WorksheetChoice = ANY) -> Worksheet
     used |= {place_of(event.claim) for event in events.events} if events else set()
     room = (choice.count or MAX_QUESTIONS) - bool(terms) - bool(events)
     chosen = _chosen(sheet, choice, frozenset(used), room)
-    worksheet = Worksheet(sheet.topic, sheet.language, sheet.books, tuple(chosen), terms, events)
+    claims = [
+        *(question.claim for question in chosen),
+        *(pair.claim for pair in (terms.pairs if terms else ())),
+        *(event.claim for event in (events.events if events else ())),
+    ]
+    cited = {claim.ref.book for claim in claims}
+    books = tuple(title for book, title in sheet.books.items() if book in cited)
+    worksheet = Worksheet(sheet.topic, sheet.language, books, tuple(chosen), terms, events)
     if choice.has_all_kinds and worksheet.count < MIN_QUESTIONS:
         raise NothingFound(
             f"The pages about {sheet.topic!r} do not have enough facts for a worksheet.",

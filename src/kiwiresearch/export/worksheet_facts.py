@@ -18,6 +18,7 @@ from kiwiresearch.export.sentence_filter import (
     names_topic,
 )
 from kiwiresearch.export.worksheet_patterns import RowQuestion, row_questions
+from kiwiresearch.ids import BookId
 from kiwiresearch.text import AspectWords, three_letter_code, words_in
 from kiwiresearch.zim import EntryRef
 
@@ -63,7 +64,7 @@ class FactSheet:
     definitions: tuple[Claim, ...]
     events: tuple[Claim, ...]
     language: str
-    books: tuple[str, ...]
+    books: Mapping[BookId, str]
     """The titles and dates of the books."""
     all_text: str
     """The text of all claims, to see how a word is usually spelled."""
@@ -120,7 +121,7 @@ def facts_of_run(findings: RunFindings) -> FactSheet:
             and _fact(claim, subject, weights, is_main=True).points >= MIN_EVENT_POINTS
         ),
         language,
-        tuple(dated(book.title or book.name, book.date) for book in books),
+        {book.id: dated(book.title or book.name, book.date) for book in books},
         " ".join(claim.text for page in findings.pages for claim in page.claims),
         _openings(claims),
         subject,
@@ -145,7 +146,7 @@ def facts_of_page(found: PageClaims, book: str) -> FactSheet:
             and _fact(claim, topic, weights, is_main=True).points >= MIN_EVENT_POINTS
         ),
         language,
-        (book,) if book else (),
+        {found.page.ref.book: book} if book else {},
         " ".join(claim.text for claim in claims),
         _openings(claims),
     )

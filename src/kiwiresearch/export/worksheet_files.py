@@ -67,9 +67,8 @@ PAGE = """<!DOCTYPE html>
 
 
 class Proven(NamedTuple):
-    """An answer and the claims that prove it, for the answer sheet."""
+    """An answer and the claims that prove it, for the answer sheet; it has the number of its place there."""
 
-    number: int
     answer: str
     claims: tuple[Claim, ...]
 
@@ -106,7 +105,7 @@ def _open(worksheet: Worksheet, numbers: Iterator[int], answers: list[Proven]) -
         yield Heading(line_of("Answer the questions"), 2)
     for question in worksheet.open_questions:
         number = next(numbers)
-        answers.append(Proven(number, question.answer, (question.claim,)))
+        answers.append(Proven(question.answer, (question.claim,)))
         yield _prompt(number, question)
         yield AnswerSpace(LINES[question.kind])
 
@@ -116,7 +115,7 @@ def _truths(worksheet: Worksheet, numbers: Iterator[int], answers: list[Proven])
         yield Heading(line_of("True or false?"), 2)
     for question in worksheet.truths:
         number = next(numbers)
-        answers.append(Proven(number, question.solution, (question.claim,)))
+        answers.append(Proven(question.solution, (question.claim,)))
         yield _prompt(number, question, f" {SHORT_GAP}")
 
 
@@ -125,7 +124,7 @@ def _gaps(worksheet: Worksheet, numbers: Iterator[int], answers: list[Proven]) -
         yield Heading(line_of("Fill in the numbers"), 2)
     for question in worksheet.gaps:
         number = next(numbers)
-        answers.append(Proven(number, question.answer, (question.claim,)))
+        answers.append(Proven(question.answer, (question.claim,)))
         yield _prompt(number, question)
 
 
@@ -137,7 +136,7 @@ def _word_gaps(worksheet: Worksheet, numbers: Iterator[int], answers: list[Prove
         yield Paragraph(line_of("Use each of these once: ", Span(" · ".join(worksheet.word_bank), strong=True)), "bank")
     for question in worksheet.word_gaps:
         number = next(numbers)
-        answers.append(Proven(number, question.answer, (question.claim,)))
+        answers.append(Proven(question.answer, (question.claim,)))
         yield _prompt(number, question)
 
 
@@ -156,7 +155,7 @@ def _matching(worksheet: Worksheet, numbers: Iterator[int], answers: list[Proven
     )
     yield PlainTable(("Term", "Meaning"), rows)
     solved = ", ".join(f"{pair.term}: {exercise.letter(pair)}" for pair in exercise.pairs)
-    answers.append(Proven(number, solved, tuple(pair.claim for pair in exercise.pairs)))
+    answers.append(Proven(solved, tuple(pair.claim for pair in exercise.pairs)))
 
 
 def _ordering(worksheet: Worksheet, numbers: Iterator[int], answers: list[Proven]) -> Iterator[Block]:
@@ -170,7 +169,7 @@ def _ordering(worksheet: Worksheet, numbers: Iterator[int], answers: list[Proven
     yield LineList(tuple(line_of(f"{SHORT_GAP} {event.text}") for event in exercise.printed), css_class="events")
     order = [str(exercise.events.index(event) + 1) for event in exercise.printed]
     dates = ", ".join(f"{place} ({exercise.events[int(place) - 1].when})" for place in order)
-    answers.append(Proven(number, f"From top to bottom: {dates}", tuple(event.claim for event in exercise.events)))
+    answers.append(Proven(f"From top to bottom: {dates}", tuple(event.claim for event in exercise.events)))
 
 
 def _answer_sheet(worksheet: Worksheet, answers: list[Proven]) -> Iterator[Block]:
@@ -183,11 +182,11 @@ def _answer_sheet(worksheet: Worksheet, answers: list[Proven]) -> Iterator[Block
         ),
         "origin",
     )
-    yield FactList(tuple(_answer(proven) for proven in answers))
+    yield FactList(tuple(_answer(proven) for proven in answers), numbered=True)
 
 
 def _answer(proven: Proven) -> FactEntry:
-    line = line_of(Span(f"{proven.number}. {proven.answer}", strong=True))
+    line = line_of(Span(proven.answer, strong=True))
     quotations = tuple(
         Quotation(claim.quotes[-1 if claim.is_row else 0].text, line_of(claim.citation.words))
         for claim in proven.claims

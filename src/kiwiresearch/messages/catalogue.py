@@ -60,7 +60,7 @@ class Locale:
         return self._grouped(value, 10 * KILO)
 
     def count(self, value: float) -> str:
-        """A count, which is not a year: English separates the first thousand as well."""
+        """A count, which is not a year: English and French separate the first thousand as well."""
         return self._grouped(value, KILO if self.groups_four_digits else 10 * KILO)
 
     def _grouped(self, value: float, separated_from: int) -> str:
@@ -140,6 +140,7 @@ FRENCH = Locale(
     lambda value: abs(value) < 2,
     "{} à {}".format,
     f"{HARD_SPACE}:",
+    groups_four_digits=True,
 )  # fmt: skip
 SPANISH = Locale(
     NARROW_SPACE,

@@ -150,6 +150,9 @@ class _ValueWriter(Formatter):
             return self._catalogue("kinds.quoted", words=shown) if spec == "quote" else shown
         if spec.startswith("percent"):
             return self._catalogue.locale.share(value, int(spec.removeprefix("percent") or 0))
+        if spec == "away":
+            names = {0: "start", 1: "one", 2: "two", 3: "three"}
+            return self._catalogue(f"kinds.links_away.{names.get(value, 'more')}", n=value)
         if spec == "year":  # is not a count, whose thousands are separated
             return self._catalogue.locale.number(value)
         return self._catalogue.shown(value)

@@ -27,7 +27,7 @@ from kiwiresearch.export import (
 )
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, allow, current_visitor, require_role
 from kiwiresearch.web.job_requests import run_url
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.run_view import RunView, run_views
@@ -104,6 +104,7 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
                     f"{place}/{export_format.name}",
                 )
                 for export_format in FORMATS.values()
+                if current_visitor().may("researcher") or not is_for_teachers(export_format.name)
             ),
         )
 
@@ -122,10 +123,17 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
     return routes
 
 
+def is_for_teachers(format_name: str) -> bool:
+    """Whether a format is a worksheet, which has its answers: readers, who may be pupils, do not get it."""
+    return format_name in FORMATS and FORMATS[format_name].content == "worksheet"
+
+
 def download_response(
     run: RunView, format_name: str, browser: str = "", choice: WorksheetChoice | None = None
 ) -> Response:
     """A run in a format, as a download; `browser` is the setting of that name, and `choice` is for worksheets."""
+    if is_for_teachers(format_name):
+        require_role("researcher")
     choice = choice or WorksheetChoice()
     file = _one_file(format_name, run.topic, make_files(run.path, format_name, browser=browser, choice=choice))
     headers = HEADERS | {"Content-Disposition": content_disposition(file.name)}

@@ -149,7 +149,7 @@ def _links(book: Book, links: BannerLinks, catalogue: Catalogue) -> Iterator[str
         yield f'<a href="{escape(links.front)}" target="_top">kiwiresearch</a>'
     if links.desk:
         yield f'<a href="{escape(links.desk)}" target="_top">{escape(catalogue("reading.banner.desk"))}</a>'
-    date = f", {escape(book.date)}" if book.date else ""
+    date = f", {escape(catalogue.locale.date(book.date))}" if book.date else ""
     yield f'<bdi><a href="{escape(links.book)}">{escape(book.title)}</a></bdi>{date}'
     if links.marked:
         yield f'<a href="#{MARK_ID}">{escape(catalogue("reading.banner.marked", words=links.marked))}</a>'

@@ -34,11 +34,11 @@ WORKSHEET_DOC: dict[int | str, dict[str, Any]] = {
 
 
 def router(context: ServerContext) -> APIRouter:
-    """The route that makes a worksheet; nothing is written on the server."""
-    routes = RoleRouter("reader", prefix="/api", tags=["find"], route_class=JsonRoute)
+    """The route that makes a worksheet; nothing is written on the server. Pupils read: they get no answers."""
+    routes = RoleRouter("researcher", prefix="/api", tags=["find"], route_class=JsonRoute)
 
     @routes.get("/worksheet", response_class=Response, responses=WORKSHEET_DOC)
-    @allow("reader", "export")
+    @allow("researcher", "export")
     def worksheet(
         title: Title = "",
         path: Path = "",

@@ -95,7 +95,7 @@ def test_both_sides_of_a_disagreement_are_shown(tmp_path: Path, a_book: BookMake
         assert re.search(
             rf"The Green Tower was built in {year}\. <a class=\"mark\"[^>]+>\[\d\]</a></blockquote>", sides
         )
-    rows = ["<strong>The sources disagree.</strong>", "Quoted from one page.", '<ol class="sources']
+    rows = ["<strong>The sources disagree.</strong>", "Quoted from 2 sections of one page.", '<ol class="sources']
     assert [shown.index(part) for part in rows] == sorted(shown.index(part) for part in rows)
     assert "Towers * &amp; &lt;more&gt;, 1\u00a0January 2026 (mini)" in shown
 
@@ -125,6 +125,8 @@ def test_a_refusal_dates_the_book_of_the_pages_that_it_shows(tmp_path: Path, a_b
         shown = httpx2.get(f"{address}/ask", params={"q": "Who won the 2018 Zorbing Cup?"}, trust_env=False).text
     assert "No answer found" in shown
     assert "“Cups” was published on 1\u00a0May 2007, before 2018." in shown
+    card = shown.partition('class="problem"')[2].partition("</div>")[0]
+    assert ("/find?" in card, "/research?" in card) == (True, False), "no research on a year after the books"
 
 
 def test_each_section_is_listed_once_among_the_sources(tmp_path: Path, a_book: BookMaker) -> None:

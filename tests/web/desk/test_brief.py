@@ -266,7 +266,7 @@ def test_a_brief_says_how_its_topic_was_understood(copied: Path, browser: httpx2
     brief |= {"head": "Mercury", "aspect": "orbit", "senses": ["Mercury (element)", HOSTILE]}
     (copied / "brief.json").write_text(json.dumps(brief))
     page = LexborHTMLParser(browser.get("/runs/copied%20in").text)
-    assert said(first_of(page, ".brief > .understood")) == "Understood as: Mercury (aspect: orbit)"
+    assert said(first_of(page, ".brief > .understood")) == "Understood as: Mercury: orbit"
     assert said(first_of(page, ".brief > .senses")) == " ".join(f"Other meanings: Mercury (element), {HOSTILE}".split())
     links = [str(node.attributes["href"]) for node in page.css(".senses a")]
     for link, topic in zip(links, brief["senses"], strict=True):

@@ -162,9 +162,9 @@ def test_numbers_sizes_and_dates_are_written_as_the_language_does(
 
 
 def test_counts_in_sentences_are_written_as_counts() -> None:
-    """English separates the thousands of a count; a number that may be a year is unchanged."""
+    """English and French separate the thousands of a count; a number that may be a year is unchanged."""
     shown = {one: catalogue_in(one)("family.people", n=3010).partition("3")[2] for one in ("en", "fr", "es")}
-    assert [text[:4] for text in shown.values()] == [",010", "010 ", "010 "]
+    assert [text[:4] for text in shown.values()] == [",010", "\u202f010", "010 "]
     assert LOCALES["en"].number(1879) == "1879"
 
 

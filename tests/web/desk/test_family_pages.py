@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -663,7 +664,8 @@ def test_only_the_owner_decides(there: Families, anybody: httpx2.Client) -> None
     base = f"/family/{there.done}"
     for address in ("/family", f"{base}/merges", f"{base}/sources", f"{base}/import"):
         page = anybody.get(address)
-        assert '<a href="/settings#group-family">Turn it on in Settings</a>' in page.text
+        back = quote(address, safe="")
+        assert f'<a href="/settings?next={back}#group-family">Turn it on in Settings</a>' in page.text
         assert [place for method, place in elements(page).forms if method == "post" and place.startswith(base)] == []
     for address, fields in (
         (f"{base}/merges/x/accept", {}),

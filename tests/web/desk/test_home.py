@@ -258,6 +258,25 @@ def test_a_plural_finds_the_page_of_the_singular(tmp_path: Path, a_book: BookMak
     }
 
 
+def test_the_box_suggests_the_page_that_is_meant_first(tmp_path: Path, a_book: BookMaker) -> None:
+    """'Volcano' for 'volcanoes', once, before titles that have the words."""
+    pages = {title: f"<p>{title} is a page.</p>" for title in ("Decade Volcanoes", "Volcano", "Volcanoes of Java")}
+    with (
+        server_context(tmp_path / "home", str(a_book(pages))) as room,
+        running_server(room, make_app) as address,
+        http_client(address) as client,
+    ):
+        found = [one["text"] for one in client.get("/suggest", params={"q": "Volcanoes"}).json()["suggestions"]]
+    assert found[0] == "Volcano"
+    assert len(set(found)) == len(found)
+
+
+def test_the_button_says_where_a_form_follows(client: httpx2.Client) -> None:
+    """Research and families have a form of their own: 'Next'; the style shows one of the two words."""
+    box = client.get("/").text.partition('<form class="box"')[2].partition("</form>")[0]
+    assert '<button><span class="go">Go</span><span class="next">Next</span></button>' in box
+
+
 def test_a_worksheet_can_be_made_from_the_menu(client: httpx2.Client, room: ServerContext) -> None:
     """Explore leads to a form that takes the title of an article; a title that no article has is searched for."""
     assert 'href="/worksheet"' in client.get("/").text

@@ -98,11 +98,15 @@ def test_sizes_follow_the_settings(most: int, pages: tuple[int, int, int]) -> No
 def test_times_come_from_finished_research_only(a_run: ARun, browser: httpx2.Client, tmp_path: Path) -> None:
     """A server that has finished none shows no time."""
     assert "usually" in browser.get("/research").text
-    assert "Times are estimates from earlier research on this server." in browser.get("/research").text
+    measured = browser.get("/research").text
+    assert "Times are estimates from earlier research on this server." in measured
+    assert measured.count("usually less than a minute") == 3
+    assert "fuller brief and takes longer" not in measured
     with server_context(tmp_path) as room, running_server(room, make_app) as address, browser_client(address) as fresh:
         page = fresh.get("/research").text
     assert "Small" in page
     assert "usually" not in page
+    assert "A larger size gives a fuller brief and takes longer." in page
 
 
 @pytest.mark.parametrize(
@@ -231,7 +235,7 @@ def test_the_form_begins_a_run_and_leads_to_it(browser: httpx2.Client) -> None:
     assert (done.status_code, done.headers["location"]) == (303, address.replace("/research/", "/runs/"))
     page = browser.get(done.headers["location"]).text
     assert "2 pages" in page
-    assert text_of(page, ".understood") == ["Understood as: Late Bronze Age collapse (aspect: Causes)"]
+    assert text_of(page, ".understood") == ["Understood as: Late Bronze Age collapse: causes"]
     again = str(first_of(LexborHTMLParser(page), "#gathering ~ p a").attributes["href"])
     assert value_of(browser.get(again).text, "aspect") == "Causes"
     assert any("Aspect: Causes" in row for row in text_of(browser.get("/research").text, ".run-row"))

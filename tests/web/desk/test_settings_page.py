@@ -50,11 +50,28 @@ def test_every_setting_on_the_page_exists() -> None:
 def test_a_setting_is_shown_with_its_value_and_where_it_comes_from(same_desk: OwnerServer) -> None:
     page = same_desk.page("/settings")
     assert first(page, "#set-max_depth").attributes["value"] == "2"
-    assert "Set in the settings file." in plain(first(page, "#set-max_depth-hint").text())
-    assert "Set in" not in plain(first(page, "#set-max_pages-hint").text())
+    assert "Saved in the settings file." in plain(first(page, "#set-max_depth-hint").text())
+    assert "Saved in" not in plain(first(page, "#set-max_pages-hint").text())
     assert "KIWIRESEARCH_KIWIX_URL" in plain(first(page, "#set-kiwix_url-hint").text())
     assert "disabled" in first(page, "#set-kiwix_url").attributes
     assert "None. Answers" in plain(first(page, "#model-state").text())
+
+
+def test_saving_returns_to_the_page_one_came_from(desk: OwnerServer) -> None:
+    """If it is a page of this server; otherwise to the group that was saved, which says so."""
+    shown = desk.page("/settings?next=/family%3Fa%3Db")
+    assert {one.attributes["value"] for one in shown.css("input[name=next]")} == {"/family?a=b"}
+    for came_from, led in (
+        ("/family?a=b", "/family?a=b"),
+        ("//elsewhere.example", "/"),
+        ("https://elsewhere.example", "/"),
+        ("", "/settings?saved=research#group-research"),
+    ):
+        sent = desk.browser.post("/settings", data=RESEARCH | {"next": came_from})
+        assert (sent.status_code, sent.headers["location"]) == (303, led)
+    page = desk.page("/settings?saved=research")
+    (note,) = page.css(".note.good")
+    assert first(page, "section[aria-labelledby=group-research] .note.good").text() == note.text() == "Saved."
 
 
 def test_what_most_people_change_comes_first(same_desk: OwnerServer) -> None:

@@ -20,7 +20,7 @@ from kiwiresearch.jobs.process import RESUME_HINT, failed
 from kiwiresearch.messages.catalogue import LANGUAGES, Catalogue, catalogue_in
 from kiwiresearch.messages.message import Message, message_in
 from kiwiresearch.runs.journal import cannot_write
-from kiwiresearch.web.desk.translations import translated
+from kiwiresearch.web.desk.translations import in_reader_language, kinship_words, translated
 from kiwiresearch.zim.archive import EntryRef
 
 PLACES = ("lead", "infobox", "see also", "table", "body", "")
@@ -147,3 +147,23 @@ def test_every_term_of_a_score_has_a_name(a_run: ARun) -> None:
 
 def known(words: Catalogue, family: str) -> frozenset[str]:
     return frozenset(key.removeprefix(family) for key in sorted(words.keys()) if key.startswith(family))
+
+
+def test_relatives_of_relatives_are_named_in_each_language() -> None:
+    """As people say it; a relationship with a word that is not known stays in English."""
+    said = {language: kinship_words("husband of the aunt", catalogue_in(language)) for language in LANGUAGES}
+    assert said == {"en": "aunt’s husband", "fr": "époux de la tante", "es": "esposo de la tía"}
+    assert kinship_words("brother of the wife of the uncle", catalogue_in("en")) == "uncle’s wife’s brother"
+    assert kinship_words("friend of the aunt", catalogue_in("fr")) == ""
+
+
+def test_the_length_of_a_way_is_told_in_links() -> None:
+    """Not as a distance."""
+    depths = tuple(Message("", "story.at_depth", n=n, depth=depth) for depth, n in enumerate((1, 61, 18, 4, 2)))
+    assert [in_reader_language(one, catalogue_in("en")) for one in depths] == [
+        "1 to start from",
+        "61 one link away",
+        "18 two links away",
+        "4 three links away",
+        "2 at a distance of 4 links",
+    ]

@@ -40,18 +40,15 @@ class Token(NamedTuple):
 
 def tokens(text: str) -> list[Token]:
     """The words and numbers of a text; '3rd' is two tokens."""
-    asides = [found.span() for found in ASIDE.finditer(text)]
-    return [
-        Token(
-            _folded(found[0]),
-            found.start(),
-            found.end(),
-            _is_namelike(text, found.start(), found.end()),
-            _forms(found[0]),
-            any(start < found.start() < end for start, end in asides),
-        )
-        for found in WORD.finditer(text)
-    ]
+    asides = [*ASIDE.finditer(text)][::-1]
+    found = []
+    for word in WORD.finditer(text):
+        while asides and asides[-1].end() <= word.start():
+            asides.pop()
+        is_aside = bool(asides) and asides[-1].start() < word.start()
+        is_namelike = _is_namelike(text, word.start(), word.end())
+        found.append(Token(_folded(word[0]), word.start(), word.end(), is_namelike, _forms(word[0]), is_aside))
+    return found
 
 
 def _forms(word: str) -> tuple[str, ...]:

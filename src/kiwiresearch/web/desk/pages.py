@@ -28,6 +28,7 @@ from kiwiresearch.web.desk.translations import (
     in_reader_language,
     is_command,
     is_withheld,
+    kinship_words,
     problem_key,
     time_element,
     translated,
@@ -145,11 +146,12 @@ MENU = (
     ("books", "/books", ("/books/",)),
 )
 """The menu: a key of the catalogue, the address, and the prefixes of other addresses that belong to it."""
+WORKSHEET = ("reading.worksheet", "/worksheet")
 EXPLORE = (
     ("explore.menu.subjects", "/browse"),
     ("explore.menu.titles", "/browse/titles"),
     ("explore.menu.day", "/on-this-day"),
-    ("reading.worksheet", "/worksheet"),
+    WORKSHEET,
     ("frame.random", "/random"),
 )
 """The entries below “Explore”."""
@@ -215,11 +217,17 @@ class PageRenderer:
                 policy=self._context.workspace.settings.policy,
                 cover_address=self.covers.address,
                 menu=MENU,
-                explore_menu=(*EXPLORE, *(EXPLORE_ATLAS if self._context.atlases.all()[0] else ())),
+                explore_menu=self._explore_menu(),
                 explore_places=EXPLORE_PLACES,
                 **values,
             )
         )
+
+    def _explore_menu(self) -> tuple[tuple[str, str], ...]:
+        """The entries that the visitor may open, and those of atlases if there are any."""
+        is_pupil = not current_visitor().may("researcher")
+        own = tuple(entry for entry in EXPLORE if not (is_pupil and entry == WORKSHEET))
+        return own + (EXPLORE_ATLAS if self._context.atlases.all()[0] else ())
 
 
 @functools.cache
@@ -248,6 +256,7 @@ def _templates() -> Environment:
         initials=initials,
         is_command=is_command,
         kind=problem_key,
+        kinship=kinship_words,
         lang=two_letter_code,
         level=confidence_level,
         local=local_address,

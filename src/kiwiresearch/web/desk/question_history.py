@@ -116,6 +116,25 @@ class QuestionHistory:
 
         self._change(browser, restored)
 
+    def hand_over(self, browser: str, name: str, since: str, *, to_browser: bool = False) -> None:
+        """Add the questions of a browser to those of a user, or the other way round, as sign-in is turned on or off."""
+        both = (browser_key(browser), _key_of_user(name, since))
+        giver, taker = reversed(both) if to_browser else both
+        if not browser or not self.is_on:
+            return
+        with contextlib.suppress(KiwiError):
+            given = self._lists.get(giver).questions
+            if not given:
+                return
+
+            def added(asked: AskedQuestions) -> AskedQuestions:
+                known = {question.casefold() for question in given}
+                older = (question for question in asked.questions if question.casefold() not in known)
+                return AskedQuestions((*given, *older)[:MAX_QUESTIONS], asked.deleted)
+
+            self._lists.change(taker, added)
+            self._lists.change(giver, lambda _: AskedQuestions())
+
     def empty_trash(self, *, older_than_s: float = 0.0) -> None:
         """Delete for good what `restore` would put back, for all users and browsers."""
         self._lists.empty_trash(older_than_s=older_than_s)
@@ -131,8 +150,12 @@ def _owner(browser: str) -> str:
     who = current_visitor()
     if not who.name:
         return browser_key(browser) if browser else ""
+    return _key_of_user(who.name, who.since)
+
+
+def _key_of_user(name: str, since: str) -> str:
     # With the day of joining, so that a later user of the same name does not see the list of an earlier one.
-    return sha256(f"{who.name}\n{who.since}".encode("utf-8", "replace")).hexdigest()[:32]
+    return sha256(f"{name}\n{since}".encode("utf-8", "replace")).hexdigest()[:32]
 
 
 class StoredQuestions:

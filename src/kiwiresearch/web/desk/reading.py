@@ -33,6 +33,7 @@ from kiwiresearch.web.desk.page_view import (
 from kiwiresearch.web.desk.pages import POLICY, PageRenderer, redirect
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.notes import page_target
+from kiwiresearch.web.peers import address_to_share
 from kiwiresearch.web.problems import problem_of
 from kiwiresearch.web.reader import MAX_MARKS
 from kiwiresearch.web.run_view import RunView, RunViews, run_views
@@ -187,6 +188,7 @@ class ReadingPages:
             return self._moved(request, opened, place)
         found = page_view(self._context, read, query, links_label=catalogue_for(request)("reading.links_box"))
         of_run = self._of_run(query.run, found)
+        shared = address_to_share(self._context.workspace.settings.serve, request)
         return self._pages.show(
             request,
             "page.html",
@@ -194,7 +196,7 @@ class ReadingPages:
             part_of=f"/runs/{query.run}" if of_run["run"] else page_address(ref),
             headers={"Content-Security-Policy": READING_POLICY},
             one=found,
-            printed_address=urljoin(self._context.page_url(ref), page_address(ref)),
+            printed_address=urljoin(shared, page_address(ref)) if shared else "",
             size=text_size(request),
             sizes=TEXT_SIZES,
         )

@@ -25,6 +25,7 @@ NUMBERS = {name: SETTING_OF_OPTION[name] for name in ("max_pages", "depth", "max
 
 SizeName = Literal["small", "medium", "large"]
 SIZES: tuple[SizeName, ...] = ("small", "medium", "large")
+MINUTE_S = 60
 SMALL_PAGES = 10
 
 MAX_DIGITS = 9
@@ -84,6 +85,11 @@ class FormOptions:
 
     def seconds(self, size: SizeName) -> float:
         return self.sizes[size] * self.page_s
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether even the largest size is known to take less than a minute, so that waiting is no reason to choose."""
+        return bool(self.page_s) and self.seconds("large") < MINUTE_S
 
     def pages_of(self, form: ResearchForm) -> str:
         """The number of pages as text: the typed one, or that of the chosen size; empty if neither was given."""

@@ -52,7 +52,7 @@ from kiwiresearch.web.desk.pages import ListPlace, PageRenderer, list_page
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
 from kiwiresearch.web.desk.timeline import date_of_moment
 from kiwiresearch.web.exports import Kinds, Questions, download_response
-from kiwiresearch.web.guard import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, allow, current_visitor
 from kiwiresearch.web.run_view import RunName, RunView, run_views
 from kiwiresearch.zim import EntryRef
 
@@ -295,8 +295,11 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
         run, choice = frames.get(run_id), choice_of(questions, kind)
         notes = len(run.notes.notes)
         missing = {} if has_browser(context.workspace.settings.browser) else {"pdf": "exports.needs_browser"}
+        groups, may_teach = grouped_formats(), current_visitor().may("researcher")
+        if not may_teach:
+            groups = {name: group for name, group in groups.items() if name != "teach"}
         try:
-            worksheet = make_run_worksheet(read_findings(run), choice)
+            worksheet = make_run_worksheet(read_findings(run), choice) if may_teach else None
         except NothingFound:
             worksheet = None
             missing |= {
@@ -309,7 +312,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
             "export.html",
             run=run,
             tab="export",
-            groups=grouped_formats(),
+            groups=groups,
             notes=notes,
             missing=missing,
             worksheet=worksheet,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
@@ -13,6 +13,7 @@ from starlette.datastructures import FormData
 from starlette.responses import Response
 
 from kiwiresearch.errors import BadSettings, KiwiError
+from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.desk.reading import TEXT_SIZES, text_size
@@ -158,9 +159,15 @@ class SettingPages:
         self._state = DeskState(context)
         self._pending = context.pending_settings
 
-    def page(self, request: Request, *, saved: bool = Query(default=False)) -> Response:
+    def page(
+        self,
+        request: Request,
+        saved: Annotated[str, Query(max_length=20)] = "",
+        came_from: Annotated[str, Query(alias="next", max_length=2_000)] = "",
+    ) -> Response:
+        """The settings; `saved` is the group that was just saved, and `came_from` the page to return to after that."""
         self._access.require_owner(request)
-        return self._show(request, is_saved=saved)
+        return self._show(request, saved=saved, came_from=came_from)
 
     @allow("owner", "manage")
     async def save(self, request: Request) -> Response:
@@ -170,7 +177,7 @@ class SettingPages:
         return await run_in_threadpool(self._save, request, form)
 
     def _save(self, request: Request, form: FormData) -> Response:
-        workspace = self._context.workspace
+        workspace, came_from = self._context.workspace, str(form.get("next", ""))[:2_000]
         origins = setting_origins(workspace)
         changes: dict[str, Any] = {}
         faults: dict[str, SettingFault] = {}
@@ -191,13 +198,15 @@ class SettingPages:
             elif found != setting_value(workspace.settings, setting_field.key) or setting_field.key in self._pending:
                 changes[setting_field.key] = found
         if faults:
-            return self._show(request, typed=typed, faults=faults)
+            return self._show(request, typed=typed, faults=faults, came_from=came_from)
         try:
             settings = save_settings(workspace, changes) if changes else workspace.settings
         except KiwiError as error:
-            return self._show(request, typed=typed, problem=problem_of(error))
+            return self._show(request, typed=typed, problem=problem_of(error), came_from=came_from)
         self._use(changes, settings)
-        return redirect("/settings?saved=1")
+        group = str(form.get("group", ""))
+        saved = f"/settings?saved={group}#group-{group}" if group in GROUPS else "/settings"
+        return redirect(safe_return_address(came_from) if came_from else saved)
 
     def _use(self, changes: Mapping[str, Any], settings: Any) -> None:
         """Use at once what can be; what is only read at the start keeps its old value here until then."""
@@ -223,7 +232,8 @@ class SettingPages:
         typed: Mapping[str, str] | None = None,
         faults: Mapping[str, SettingFault] | None = None,
         problem: Problem | None = None,
-        is_saved: bool = False,
+        saved: str = "",
+        came_from: str = "",
     ) -> Response:
         workspace = self._context.workspace
         values: dict[str, Any] = {
@@ -236,7 +246,8 @@ class SettingPages:
             "hosts": self._hosts(),
             "problem": problem,
             "has_faults": bool(faults),
-            "is_saved": is_saved,
+            "saved": saved,
+            "came_from": came_from,
             "pending": sorted(self._pending),
             "has_users": workspace.settings.serve.users,
             "off_lock": off_lock(workspace),

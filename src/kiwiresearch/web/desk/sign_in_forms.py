@@ -15,7 +15,9 @@ from starlette.responses import Response
 from kiwiresearch.errors import KiwiError, LimitReached
 from kiwiresearch.store import PasswordFault, password_fault
 from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.browser import browser_of
 from kiwiresearch.web.desk.pages import PageRenderer, redirect
+from kiwiresearch.web.desk.question_history import QuestionHistory
 from kiwiresearch.web.guard import (
     Accounts,
     OwnerAccess,
@@ -93,6 +95,7 @@ class SignInSetupPages:
         self._accounts = accounts
         self._renew = renew
         self._access = OwnerAccess(context.workspace.settings.serve)
+        self._questions = QuestionHistory(context.workspace)
         self._handover_lock = threading.Lock()
 
     def page(self, request: Request, *, off: bool = False) -> Response:
@@ -112,6 +115,8 @@ class SignInSetupPages:
                     return redirect("/settings#users")  # where the reason is
                 self._context.use_settings(save_settings(workspace, {"serve.users": False}))
                 self._renew()
+                who = current_visitor()
+                self._questions.hand_over(browser_of(request), who.name, who.since, to_browser=True)
         return redirect("/people?off=1")
 
     @allow("owner", "manage")
@@ -144,6 +149,7 @@ class SignInSetupPages:
         else:
             register.set_role(known, "owner")
         password = register.set_password(known, typed.password)
+        self._questions.hand_over(browser_of(request), known, register.get(known).made_at)
         # Last, since a server with users does not start without an owner.
         changes: dict[str, Any] = {"serve.users": True}
         if workspace.settings.serve.token:

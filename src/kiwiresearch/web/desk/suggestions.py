@@ -22,7 +22,7 @@ from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.browser import browser_of
 from kiwiresearch.web.desk.pages import PageRenderer, has_words
 from kiwiresearch.web.desk.question_history import QuestionHistory
-from kiwiresearch.web.desk.typed_words import action_address
+from kiwiresearch.web.desk.typed_words import action_address, pages_named
 from kiwiresearch.web.families import Families
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.search import title_suggestions
@@ -54,14 +54,21 @@ class BoxSuggestions:
         self._families = Families(context, jobs)
 
     def pages(self, query: str, book: str) -> Iterator[BoxSuggestion]:
-        """Pages whose titles match; the book is named if there are several."""
+        """The page that is meant, such as 'Volcano' for 'volcanoes', then pages whose titles match.
+
+        The book is named if there are several.
+        """
         has_many = len(self._context.shelf.books) > 1
-        for suggestion in title_suggestions(self._context, query, MAX_PAGES, book):
+        meant = () if book else pages_named(self._context, query)
+        for page in meant:
+            yield BoxSuggestion(page.title, page.address, page.book if has_many else "")
+        known = {page.address for page in meant}
+        for suggestion in title_suggestions(self._context, query, MAX_PAGES - len(meant), book):
             alias = suggestion.alias if suggestion.alias != suggestion.title else ""
             detail = " · ".join(filter(None, (alias, suggestion.book_title if has_many else "")))
-            yield BoxSuggestion(
-                suggestion.title, page_address(EntryRef(BookId(suggestion.book_id), suggestion.path)), detail
-            )
+            address = page_address(EntryRef(BookId(suggestion.book_id), suggestion.path))
+            if address not in known:
+                yield BoxSuggestion(suggestion.title, address, detail)
 
     def own_work(self, request: Request, query: str, catalogue: Catalogue) -> Iterator[BoxSuggestion]:
         """Questions, research, families and notes that contain all words of the query."""

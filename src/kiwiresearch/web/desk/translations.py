@@ -92,6 +92,17 @@ def person_name(catalogue: Catalogue, name: str) -> str:
     return " ".join(in_reader_language(name, catalogue).split()) or catalogue("family.unnamed")
 
 
+def kinship_words(words: str, catalogue: Catalogue) -> str:
+    """A relationship in the reader's language, such as 'husband of the aunt'; empty if a word of it is not known."""
+    first, *legs = words.split(" of the ")
+    if not catalogue.has(f"family.kin.{first}") or not all(catalogue.has(f"family.kin_of.{leg}") for leg in legs):
+        return ""
+    text = catalogue(f"family.kin.{first}")
+    for leg in legs:
+        text = catalogue(f"family.kin_of.{leg}", one=text)
+    return text
+
+
 def _in_english(text: str) -> Markup:
     return Markup('<span lang="en" dir="ltr">{}</span>').format(text)
 

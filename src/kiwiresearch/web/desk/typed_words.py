@@ -212,7 +212,8 @@ def _requested(context: ServerContext, request: TypedRequest) -> Intent:
         return Intent("request" if "research" in allowed_actions() else "words", request=request)
     pages = pages_named(context, request.subject)
     if request.thing == "worksheet":
-        return Intent("request" if pages else "words", pages, request)
+        may_make = bool(pages) and current_visitor().may("researcher")
+        return Intent("request" if may_make else "words", pages, request)
     is_possible = "family" in allowed_actions() and person_in(context, request.subject)
     return Intent("request" if is_possible else "words", pages, request)
 

@@ -275,6 +275,7 @@ class PeoplePages:
             "made": made,
             "address": address_to_share(self._serve, request),
             "only_here": is_only_for_this_machine(self._serve),
+            "port": request.url.port or self._serve.port,
             "links": [(link, link_address(link, self._serve, request)) for link in made.links],
             "is_links": typed.way == "link",
         }

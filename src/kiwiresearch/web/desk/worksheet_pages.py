@@ -27,20 +27,23 @@ from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.desk.typed_words import pages_like, pages_named
 from kiwiresearch.web.exports import Kinds, Questions
 from kiwiresearch.web.guard import RoleRouter, allow
+from kiwiresearch.web.run_view import run_views
 from kiwiresearch.web.search import Title, read_page
 from kiwiresearch.web.worksheets import WorksheetFormat, worksheet_response
 from kiwiresearch.zim import Book
 
 FILES: tuple[WorksheetFormat, ...] = ("docx", "html", "markdown")
 """The files of a worksheet; the first can be edited."""
+MAX_RUNS = 6
+"""How many of the latest briefs are offered beside an article."""
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (all desk routers share this signature)
-    """The page at /worksheet."""
-    routes = RoleRouter("reader", include_in_schema=False)
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
+    """The page at /worksheet. It is not for readers, who may be pupils: the files have the answers."""
+    routes, runs = RoleRouter("researcher", include_in_schema=False), run_views(context, jobs)
 
     @routes.get("/worksheet")
-    @allow("reader", "export")
+    @allow("researcher", "export")
     def worksheet(
         request: Request,
         book: Annotated[str, Query(max_length=500)] = "",
@@ -50,12 +53,19 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
         questions: Questions = 0,
         kind: Kinds = [],  # noqa: B006
     ) -> Response:
-        """The questions about a page, with links to the files; or one of these; without a page, a form to name one."""
+        """The questions about a page with links to the files, or one of these; without a page, what it can be about."""
         if not path:
             named = pages_named(context, title)
             if named:
                 return redirect(named[0].worksheet_address)
-            return pages.show(request, "worksheet_start.html", title=title.strip(), near=pages_like(context, title))
+            archived = jobs.removed.ids("run", "archived")
+            return pages.show(
+                request,
+                "worksheet_start.html",
+                title=title.strip(),
+                near=pages_like(context, title),
+                runs=[run for run in runs.all() if run.id not in archived][:MAX_RUNS],
+            )
         choice = choice_of(questions, kind)
         if format_name is not None:
             return worksheet_response(context, "", path, book, format_name, choice, is_shown=True)

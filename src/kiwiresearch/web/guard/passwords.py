@@ -39,6 +39,20 @@ def matching_name(name: str, names: Collection[str]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
+def plain_letters(name: str) -> str:
+    """A name without accents and capitals, as a keyboard of another language has it."""
+    parts = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(part for part in parts if not unicodedata.combining(part)).casefold()
+
+
+def name_meant(name: str, names: Collection[str]) -> str | None:
+    """The name that matches, or the only one that differs from it in accents and capital letters alone."""
+    if known := matching_name(name, names):
+        return known
+    alike = [item for item in names if plain_letters(item) == plain_letters(name)]
+    return alike[0] if len(alike) == 1 else None
+
+
 class PasswordCheck:
     """Finds the password of a name. An unknown name takes the same work and gets the same answer."""
 
@@ -55,7 +69,7 @@ class PasswordCheck:
         given back if it was right.
         """
         name = unicodedata.normalize("NFC", " ".join(name.split()))
-        counted = name.casefold()  # other capitals must not be a way to try more often
+        counted = plain_letters(name)  # other capitals or accents must not be a way to try more often
         limits = (
             Limit(f"address {client}", MAX_ATTEMPTS_PER_ADDRESS),
             Limit(f"name {counted}", MAX_ATTEMPTS_PER_NAME),
@@ -72,7 +86,7 @@ class PasswordCheck:
         return found
 
     def _password_of(self, name: str) -> PasswordRow | None:
-        known = matching_name(name, self._users.password_times())
+        known = name_meant(name, self._users.password_times())
         return self._users.password_of(known) if known is not None else None
 
     def find_sign_in_link(self, secret: str, client: str, *, at: str, consume: bool) -> LinkRow | None:

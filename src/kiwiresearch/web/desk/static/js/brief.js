@@ -35,7 +35,7 @@ function place(passage) {
 
 /** Moves notes down that would overlap the one above. */
 function spreadNotes() {
-  const notes = [...article.querySelectorAll(".notes")];
+  const notes = [...article.querySelectorAll(".notes")].filter((note) => !note.closest(".views"));
   for (const note of notes) note.style.translate = "";
   if (!hasMargin.matches) return;
   let free = -Infinity;
