@@ -517,7 +517,7 @@ def test_ages_and_lives_are_written_in_the_readers_language(
     place = people(owner, base)[LIVING[0]]
     shown = [owner.get(place, headers={"Accept-Language": one}).text for one in ("en", "fr")]
     assert "(probably born 122 years ago or less, judging by the date of birth)" in shown[0]
-    assert "(naissance il y a 122 ans ou moins, d’après la date de naissance)" in shown[1]
+    assert "(naissance probable il y a 122 ans ou moins, d’après la date de naissance)" in shown[1]
     monkeypatch.setattr(Age, "words", lambda _: Message("at least 30", "age.at_least", least=30))
     page = owner.get(f"{base}/timeline", headers={"Accept-Language": "fr"}).text
     assert ("au moins 30" in page, "at least" in page) == (True, False)
