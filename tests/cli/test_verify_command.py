@@ -117,7 +117,13 @@ def test_json_is_one_document(kiwi: RunCommand, run: Path) -> None:
     found = json.loads(out)
     assert (code, err, out.count("\n")) == (0, "", 1)
     assert (found["run"], found["holds"], found["failures"]) == (str(run), True, [])
-    assert found["parts"] == {"repeated": MADE, "compared": [], "hash_only": ["timings.json"], "not_repeated": "", "not_part": []}
+    assert found["parts"] == {
+        "repeated": MADE,
+        "compared": [],
+        "hash_only": ["timings.json"],
+        "not_repeated": "",
+        "not_part": [],
+    }
     assert found["proved"].keys() == {"files", "pages", "claims", "quotes", "statements"}
     (run / "run.log").write_text("nothing happened\n")
     code, out, _ = kiwi("verify", run, *book)

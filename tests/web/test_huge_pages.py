@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from tests.web.servers import http_client, running_server, server_context
 
-from kiwiresearch.claims import MAX_CLAIM_CHARS, PageClaims
+from kiwiresearch.claims import MAX_CLAIM_CHARS, PageClaims, claims_of_page
 from kiwiresearch.errors import Interrupted
 from kiwiresearch.page import MAX_PAGE_BYTES, PageDoc
 from kiwiresearch.system import ABANDONED
@@ -87,7 +87,6 @@ def test_work_for_a_client_that_has_left_ends(
 ) -> None:
     """When a client hangs up, the claims of its page are not read to the end, and others get theirs."""
     read_to_the_end: list[str] = []
-    claims_of_page = book_pages.claims_of_page
 
     def noting(page: PageDoc, book: str) -> PageClaims:
         found = claims_of_page(page, book)
