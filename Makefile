@@ -58,7 +58,7 @@ test: ## set up and run every check
 	# Measures only what may have changed since the last time; make evals measures everything.
 	$(BIN)/python -m evals.gate --changed
 
-tests-when-ready: programs vendor collected
+tests-when-ready: programs vendor collected ## install what the tests need, then run them
 	@$(MAKE) --no-print-directory tests
 
 # A model with 1.5 billion parameters, downloaded in parts with a pinned checksum: too large for every run.

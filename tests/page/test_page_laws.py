@@ -169,3 +169,10 @@ def test_paragraphs_come_back_as_they_went_in(paragraphs: list[str]) -> None:
     page = a_page("".join(f"\n<p> {text}\n</p>" for text in paragraphs))
     assert [page.text[block.start : block.end] for block in page.blocks] == paragraphs
     assert page.text == "\n\n".join(paragraphs)
+
+
+def test_a_heading_at_the_end_of_preformatted_text() -> None:
+    """White space at the end of a page is not part of its text, even after a heading that keeps its own."""
+    page = a_page("<pre><h2 id='x'> is a town. </h2></pre>")
+    sections_follow_each_other(page)
+    assert [section.heading for section in page.sections] == ["", "is a town."]

@@ -205,7 +205,8 @@ def _sections(body: FlowResult) -> list[Section]:
     next_starts = [*(heading.start for heading in body.headings), end]
     sections = [Section("", 1, "", 0, 0, next_starts[0], 0)]
     for heading, next_start in zip(body.headings, next_starts[1:], strict=True):
-        start = _skip_whitespace(text, heading.end, next_start)
+        # The text ends before the white space that ends it, and a heading in a <pre> may end with some.
+        start = _skip_whitespace(text, min(heading.end, next_start), next_start)
         name = text[heading.start : heading.end].strip()
         heading_start = _skip_whitespace(text, heading.start, heading.end)
         sections.append(Section(name, heading.level, unescape(heading.anchor), heading_start, start, next_start, 0))

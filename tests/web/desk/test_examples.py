@@ -83,8 +83,8 @@ def test_a_book_without_a_start_page_has_none(tmp_path: Path, a_book: BookMaker)
         assert found_in(room) == []
 
 
-def test_newcomers_see_examples_until_they_have_asked(tmp_path: Path) -> None:
-    """The links lead to an answer and to the form for research; a question of their own takes their place."""
+def test_newcomers_see_examples_until_they_have_asked_a_few_times(tmp_path: Path) -> None:
+    """The links lead to an answer and to the form for research; four questions of their own take their place."""
     with (
         server_context(tmp_path) as room,
         running_server(room, make_app) as address,
@@ -96,6 +96,9 @@ def test_newcomers_see_examples_until_they_have_asked(tmp_path: Path) -> None:
         assert 2 < len(links) <= MAX_EXAMPLES
         assert {link.partition("?")[0] for link in links} == {"/ask", "/research"}
         assert all(browser.get(link).status_code == 200 for link in links)
+        assert examples_on(browser)
+        for question in ("What is bronze?", "What is copper?", "What is iron?", "What is tin?"):
+            assert browser.get("/ask", params={"q": question}).status_code == 200
         assert examples_on(browser) == []
         assert "Recent questions" in browser.get("/").text
 
