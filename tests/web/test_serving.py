@@ -25,7 +25,7 @@ from kiwiresearch.errors import BadSettings, BadUsage, KiwiError
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.limits import Shutdown
-from kiwiresearch.web.peers import own_address
+from kiwiresearch.web.peers import command_for_others, own_address
 from kiwiresearch.web.server import Server, check_serve_settings, listen, public_url
 from kiwiresearch.workspace.settings import ServeSettings
 from kiwiresearch.workspace.workspace import open_workspace
@@ -277,6 +277,20 @@ def test_ipv6_is_listened_on() -> None:
 def test_readers_are_sent_to_an_address_that_works(settings: ServeSettings, url: str) -> None:
     """Links start with the address that the server listens on, or with a name if others cannot use that address."""
     assert public_url(settings, 80) == url
+
+
+@pytest.mark.parametrize(
+    ("settings", "command"),
+    [
+        (ServeSettings(), "kiwiresearch serve --host 0.0.0.0"),
+        (ServeSettings(port=9000), "kiwiresearch serve --host 0.0.0.0 --port 9000"),
+        (ServeSettings(host="0.0.0.0"), ""),
+        (ServeSettings(public_url="http://desk.school.lan"), ""),
+    ],
+)
+def test_the_command_that_lets_others_in_keeps_the_port(settings: ServeSettings, command: str) -> None:
+    """The page of a class shows a command for the same server, open to the network."""
+    assert command_for_others(settings) == command
 
 
 @pytest.mark.parametrize(

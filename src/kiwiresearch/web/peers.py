@@ -167,6 +167,14 @@ def is_only_for_this_machine(serve: ServeSettings) -> bool:
     return is_loopback(serve.host.strip("[]")) and not (serve.public_url or serve.hosts)
 
 
+def command_for_others(serve: ServeSettings) -> str:
+    """The command that starts this server for other machines too; empty if they can reach it already."""
+    if not is_only_for_this_machine(serve):
+        return ""
+    port = "" if serve.port == ServeSettings().port else f" --port {serve.port}"
+    return f"kiwiresearch serve --host 0.0.0.0{port}"
+
+
 def own_address() -> str:
     """The address of this machine in its network; empty if it is in none. Nothing is sent."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:

@@ -30,7 +30,7 @@ from kiwiresearch.web.guard import (
     matching_name,
     set_sign_in_cookie,
 )
-from kiwiresearch.web.peers import is_only_for_this_machine
+from kiwiresearch.web.peers import command_for_others, is_only_for_this_machine
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.users import MAX_NAME, MAX_SENT_PASSWORD
 from kiwiresearch.workspace import Actor, UserRegister, Workspace, save_settings, setting_origins, store_of, utc_now
@@ -182,7 +182,7 @@ class SignInSetupPages:
             "lock": self._lock(),
             "has_token": bool(workspace.settings.serve.token),
             "is_off": is_off,
-            "only_here": is_only_for_this_machine(workspace.settings.serve),
+            "command_for_others": command_for_others(workspace.settings.serve),
         }
         status = problem.status if problem else 400 if fault else 409 if typed else 200
         return self._pages.show(request, "sign_in_setup.html", status=status, **values)

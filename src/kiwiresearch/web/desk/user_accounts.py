@@ -15,7 +15,7 @@ from kiwiresearch.store import ROLES, Audit, AuditProblem, NewLink, NewToken, Pa
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.guard import ROUTE_ACTIONS, Accounts, RoleRouter, allow, current_visitor
-from kiwiresearch.web.peers import address_to_share, is_only_for_this_machine
+from kiwiresearch.web.peers import address_to_share, command_for_others
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.users import MAX_NAME, MAX_SENT_PASSWORD, LinkId, TokenId, link_address
 from kiwiresearch.workspace import (
@@ -206,7 +206,7 @@ class PeoplePages:
         values |= {"passwords_at": register.password_times(), "times": LINK_TIMES}
         values |= {"class_form": class_form or ClassForm(), "is_class": class_form is not None}
         values |= {"class_roles": CLASS_ROLES, "is_new": is_new}
-        values |= {"only_here": is_only_for_this_machine(self._serve)}
+        values |= {"command_for_others": command_for_others(self._serve)}
         return self._pages.show(request, "people.html", status=problem.status if problem else 200, **values)
 
     def user(self, request: Request, name: UserName, *, saved: bool = False) -> Response:
@@ -274,7 +274,7 @@ class PeoplePages:
         values: dict[str, Any] = {
             "made": made,
             "address": address_to_share(self._serve, request),
-            "only_here": is_only_for_this_machine(self._serve),
+            "command_for_others": command_for_others(self._serve),
             "port": request.url.port or self._serve.port,
             "links": [(link, link_address(link, self._serve, request)) for link in made.links],
             "is_links": typed.way == "link",
