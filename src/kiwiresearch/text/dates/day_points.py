@@ -229,7 +229,7 @@ def year(
 
 
 def _guessed_year(year: int, figures: str, before: Sequence[str], date_words: DateWords) -> int:
-    """The other year of 'c. 1524/1529'; 0 if the pair is no guess."""
+    """The other year of 'c. 1524/1529'; 0 if the pair is not a guess."""
     is_guess = bool(before) and before[-1] in date_words.evidence.circa and len(figures) == len(str(year))
     return int(figures) if is_guess and 0 < int(figures) - year <= MAX_GUESSED_YEARS else 0
 
