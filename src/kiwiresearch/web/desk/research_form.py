@@ -88,7 +88,7 @@ class FormOptions:
 
     @property
     def is_quick(self) -> bool:
-        """Whether even the largest size is known to take less than a minute: the wait is then no reason to choose a smaller one."""
+        """Whether even the largest size is known to take less than a minute, so that nobody needs a smaller one."""
         return bool(self.page_s) and self.seconds("large") < MINUTE_S
 
     def pages_of(self, form: ResearchForm) -> str:
