@@ -59,7 +59,7 @@ test: ## set up and run every check
 	$(BIN)/python -m evals.gate --changed
 
 tests-when-ready: programs vendor collected ## install what the tests need, then run them
-	@$(MAKE) --no-print-directory tests
+	@$(MAKE) --no-print-directory --output-sync=none tests
 
 # A model with 1.5 billion parameters, downloaded in parts with a pinned checksum: too large for every run.
 MODEL_CACHE ?= $(HOME)/.cache/kiwiresearch-test-model
