@@ -166,7 +166,7 @@ def _children(
 ) -> Iterator[SummarySentence]:
     """The children of a couple, or of one parent; `besides` if others have two known parents.
 
-    Those who may be one person count once, and disputed ones are told apart.
+    People who may be the same person count once; disputed ones have a sentence of their own.
     """
     tree = case.tree
     disputed = {
