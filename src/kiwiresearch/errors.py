@@ -63,6 +63,7 @@ from kiwiresearch.messages import Message, rewritten
 if TYPE_CHECKING:
     from pathlib import Path
 
+# Finds '/home/ann/books/x.zim' and 'C:\books\x.zim' in their quotation marks; not 'and/or', which does not start so.
 QUOTED_PATH = re.compile(r"""(?P<mark>['"])(?:[A-Za-z]:)?(?:[/\\][^'"/\\]*)+(?P=mark)""")
 QUOTED_DATABASE = re.compile(r"""(['"])postgres[a-z+]*://[^'"]*\1 ?""")
 NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}

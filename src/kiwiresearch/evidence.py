@@ -76,12 +76,13 @@ def recorded_quote(ref: EntryRef, start: int, end: int, text: str) -> Quote:
 
 def is_on_page(quote: Quote, page: HasText) -> bool:
     """Whether the page has the words of the quote at that place."""
+    # Anything in a record may be wrong, so place and length are checked as well as the words.
     has_place = 0 <= quote.start < quote.end == quote.start + len(quote.text)
     return has_place and page.text.startswith(quote.text, quote.start)
 
 
 PageAddress = Callable[[EntryRef], str]
-"""The URL of a page: in the desk, on a kiwix-serve, or by the UUID of its book."""
+"""The URL of a page: in the web interface, on a kiwix-serve, or by the UUID of its book."""
 
 INFOBOX = "infobox"
 INTRODUCTION = "introduction"
@@ -126,6 +127,7 @@ class Citation(NamedTuple):
         """The page at its section; with `highlight` also the words, for browsers that show them."""
         url = address(self.quote.ref)
         fragment = percent(self.anchor, errors="replace") if self.anchor else ""
+        # Only browsers read text fragments; in a 'zim://' address it would be taken for an anchor.
         if highlight and url.startswith("http"):
             fragment += ":~:text=" + _fragment(self.quote.text)
         return f"{url}#{fragment}" if fragment else url
@@ -143,6 +145,7 @@ def _fragment(text: str) -> str:
     if len(words) <= MAX_FRAGMENT_CHARS:
         return _escaped(words)
     parts = words.split()
+    # With fewer words, the first and the last ones would overlap.
     if len(parts) < 2 * EDGE_WORDS:
         return _escaped(words)
     return f"{_escaped(' '.join(parts[:EDGE_WORDS]))},{_escaped(' '.join(parts[-EDGE_WORDS:]))}"

@@ -33,6 +33,7 @@ KINDS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], FailureKind], 
     (httpx2.DecodingError, "garbled"),
     (httpx2.TransportError, "broken"),
 )
+# Events of a connection that bring a new stream: the second is the encrypted one around the first.
 OPENED = ("connection.connect_tcp.complete", "connection.start_tls.complete")
 PIECE = 16_384
 """Bytes written at a time, before the clock is checked again."""
@@ -141,7 +142,7 @@ class HttpResponse:
 class HttpClient:
     """Sends requests; several threads may use it.
 
-    `kept_open` is how many connections it has at most and reuses. With 0 there is no limit, and each request opens
+    `max_connections` is how many it has at most and reuses. With 0 there is no limit, and each request opens
     its own connection.
     """
 

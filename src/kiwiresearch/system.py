@@ -73,6 +73,7 @@ class FileLock:
         return True
 
     def release(self) -> None:
+        # The file stays: removing it would let two processes lock two files of the same name.
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None

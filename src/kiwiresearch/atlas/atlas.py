@@ -99,6 +99,7 @@ class Atlas:
                     remedy="Wait until it finishes, then try again.",
                 )
             try:
+                # Another process may have computed it while this one waited for the lock.
                 if not self.has(recipe):
                     self._write(recipe)
                     with contextlib.suppress(OSError):  # another process may be removing them too

@@ -163,7 +163,9 @@ MAX_OF_SUBJECT = 2_000
 MAX_ALIKE = 6
 """More sentences than this that are identical except for their numbers are a list."""
 SQL_NAME_KEY = "regexp_replace(lower(strip_accents({})), '^the ', '')"
+# 'It has 1,200 rooms.' and 'It has 950 rooms.' both become 'It has # rooms.'
 SQL_SKELETON = "regexp_replace(claim, '[0-9][0-9.,]*', '#', 'g')"
+# 'a book of Albert Einstein (1879–1955)'; not '(born 1879)', which has one year only.
 LIFE_PATTERN = "([^()]{3,80}) [(][^()]{0,30}[0-9]{3,4}[^()]{0,30}[0-9]{3,4}[)]"
 """Some words followed by years in brackets."""
 
@@ -184,6 +186,7 @@ def find_contradictions(database: AtlasDatabase, book: BookId, language: str) ->
     streams = [_factual(database, language), _similar_sentences(database)]
     if database.has("people"):
         streams += [_lives(database, book), _mentioned(database)]
+    # Every stream is sorted by DuckDB, in the order of bytes; in UTF-8 that is the order of Python's strings.
     ordered = heapq.merge(*streams, key=itemgetter(0, 1))
     for (about, skeleton), rows in groupby(ordered, key=itemgetter(0, 1)):
         kept = list(islice(rows, MAX_OF_SUBJECT))

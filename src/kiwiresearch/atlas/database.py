@@ -225,6 +225,7 @@ def select_page(
     values = [value for _, several in chosen for value in several]
     total = int(database.scalar(f"SELECT count(*) FROM {table} WHERE {where}", values))
     wanted = ", ".join(f'"{name}"' for name in columns) or "*"
+    # Only names and numbers of our own are in the text of a query: what users typed are always values.
     rows = database.rows(
         f"SELECT {wanted} FROM {table} WHERE {where} ORDER BY {order} LIMIT {window.limit} OFFSET {window.offset}",
         values,

@@ -68,6 +68,7 @@ def fact_words() -> FactWords:
             rf"(?:(?:{hedges})\s+)*$",
             re.IGNORECASE,
         ),
+        # 'Ann Lee was born on ' and 'The bridge was opened in ', the words right before a date.
         happened=re.compile(rf"\s(?P<event>{verbs})(?: (?:on|in|around|about))?(?: the)? $", re.IGNORECASE),
         adjective=re.compile(rf"(?: \([^()]*\))? ({'|'.join(found['adjectives'])})\b"),
     )
@@ -124,6 +125,7 @@ class UniqueFact:
             return False  # two rows of one page are about different things
         if not self._is_one_life(other):
             return False
+        # A lasting value must agree unless both state their years; one that changes only in a year that both state.
         return (self.lasting and not (self.years and other.years)) or bool(self.years & other.years)
 
     def _section(self) -> str:
@@ -139,6 +141,7 @@ class UniqueFact:
         return True
 
 
+# 'Paris — Population (2019): 2,165,423', the text of a claim that was read from a row.
 LABEL = re.compile(r"(?P<of>[^\n]{1,200}?) — (?P<label>[^\n]{1,120}): (?P<value>[^\n]+)")
 MONTH = r"(?:0?[1-9]|1[0-2])"
 YEAR = re.compile(
@@ -148,6 +151,7 @@ YEAR = re.compile(
 """A year, with or without day and month before it; not the end of '45-1050', which is another quantity."""
 LEADING_PHRASE = r"(?:(?:As of|In|By|At|On|According to) [^,]{1,60}, )?"
 """Phrases that may precede the subject of a sentence: a time or a source."""
+# 'The tower is about ', before '324 m tall'.
 BEING_VERB = re.compile(r" (?:is|stands|rises|was)(?: about| approximately)? $")
 NOT_LIFE = re.compile(r"reign|rule|\br\.|\bfl\.|active|office|in power|founded|c\.|circa|\?|floruit|\bor\b|/", re.I)
 """Words and signs in brackets which show that the dates are not those of a life, or are uncertain."""

@@ -173,6 +173,7 @@ def people(atlas: Atlas, words: str, view: PrivacyView, window: ResultWindow) ->
         found = [person for (person,) in rows]
         if not found:
             return ResultSlice((), int(total), window.offset)
+        # With relatives, since who may be living also follows from when their parents and children lived.
         seen = _visible_tree(database, found, view, max_people=MAX_PEOPLE + len(found))
     shown = tuple(_person(seen, item) for item in found if item in seen.persons)
     return ResultSlice(shown, int(total), window.offset)

@@ -200,6 +200,7 @@ class _TreeBuilder:
         elif name == "child":
             ends = (who, relative)
         else:
+            # Marriages and the like have no direction, so that it is one tie, whichever of the two pages states it.
             ends = (min(who, relative), max(who, relative))
         self.ties[KIND_OF_FIELD[name], *ends].append((evidence, qualifier))
 

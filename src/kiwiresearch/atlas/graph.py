@@ -103,8 +103,10 @@ def connected_groups(edges: Edges, among: BoolArray | None = None) -> IntArray:
                 sources, targets = sources[inside], targets[inside]
             one, other = first[sources], first[targets]
             lower = np.minimum(one, other)
+            # `at`, because one page may be in a chunk many times, and plain indexing would apply only the last of them.
             np.minimum.at(first, one, lower)
             np.minimum.at(first, other, lower)
+        # Pointer jumping: in the end each page names the first page of its group directly.
         while not np.array_equal(first, shorter := first[first]):
             first = shorter
         if np.array_equal(first, before):
@@ -139,6 +141,7 @@ def pagerank(edges: Edges) -> FloatArray:
         out += np.bincount(sources, minlength=pages)
     rank = np.full(pages, 1.0 / pages)
     for _ in range(MAX_ROUNDS):
+        # Pages without links pass their rank on to all pages alike, so that the ranks always add up to one.
         lost = _total(rank[out == 0])
         share = np.divide(rank, out, out=np.zeros(pages), where=out > 0)
         updated = np.full(pages, (1.0 - DAMPING_FACTOR + DAMPING_FACTOR * lost) / pages)
@@ -203,6 +206,7 @@ def _write_pages(database: AtlasDatabase, folder: Path, edges: Edges) -> None:
 
 def _write_regions(database: AtlasDatabase, folder: Path) -> None:
     """Write groups of thin pages that link to each other, with the outside page that most of a group link with."""
+    # IS DISTINCT FROM, since pages outside of all groups have NULL there. Of equal hubs, the first by number.
     save_query(
         database,
         folder,

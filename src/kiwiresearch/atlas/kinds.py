@@ -29,6 +29,7 @@ AREAS = ("places", "people", "nature", "culture", "history", "science", "society
 ROWS_AT_ONCE = 50_000
 
 ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+# Of "a city's 12-day fair,": "a", "city's", "12-day", "fair" and ",".
 TOKEN = re.compile(r"[^\W\d_][\w'’-]*|[^\w\s]|\S+")
 UNCHANGED = frozenset({"species", "series", "mathematics", "physics", "gas", "chess"})
 

@@ -58,6 +58,7 @@ def _are_texts(*values: object) -> bool:
 
 
 def _are(kind: type, *values: object) -> bool:
+    # Not `isinstance`, which takes true and false for numbers.
     return all(type(value) is kind for value in values)
 
 

@@ -34,6 +34,7 @@ def _make(database: AtlasDatabase, folder: Path, _book: BookIdentity) -> None:
     title = "coalesce(t.title, a.page_title)" if titles else "a.page_title"
     joined = f"LEFT JOIN (SELECT path, any_value(title) AS title FROM {titles} GROUP BY path) t USING (path)"
     people = f"UNION ALL {PEOPLE}" if database.has("people") else ""
+    # Of '-0044-03-15', the last five characters are the day and all but the last six the year.
     save_query(
         database,
         folder,

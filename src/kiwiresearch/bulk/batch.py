@@ -57,6 +57,7 @@ MAX_ACCEPTED_PAGE_BYTES = 2**25
 """Larger pages are errors: no hand-written page is so large. `page/html.py` reads the first 4 MiB of the others."""
 
 MAX_PROBLEM_CHARS = 300
+# The end of '<generator object f at 0x7f3a21>', which differs from process to process.
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 T = TypeVar("T")
@@ -92,6 +93,7 @@ class EntryReader:
                 self._on_entry(number)
                 found[number] = self._entry(number)
         tables: TableRows = {table: [] for table in (*self._tables, "errors")}
+        # Entries come in the order in which they lie in the file, and are written in the order of their numbers.
         for number in sorted(found):
             for table, rows in found[number].items():
                 tables[table] += rows

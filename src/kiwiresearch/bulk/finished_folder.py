@@ -224,6 +224,7 @@ class BulkFolder:
         """The file of a shard: a regular file below the folder, of the right size; else RunDamaged."""
         file = self.folder / shard.file
         try:
+            # A folder from elsewhere may have links that lead out of it.
             is_inside = file.resolve(strict=True).is_relative_to(self.folder.resolve(strict=True))
             size = file.stat().st_size
         except PermissionError as problem:

@@ -146,6 +146,7 @@ class OutputFolder:
                     digest = "sha256:" + sha256(shard.content).hexdigest()
                     shards[shard.table] = ShardFile(name, shard.tally.rows, len(shard.content), digest)
                     line[shard.table] = {**asdict(shards[shard.table]), "total": f"{shard.tally.total:x}"}
+            # Not synced: after a power cut, `_resume` compares the hashes and repeats the batches that were lost.
             with self._journal.open("ab") as stream:
                 stream.write(canonical_json({"number": finished.number, "shards": line}).encode() + b"\n")
         self.done[finished.number] = shards
@@ -235,6 +236,7 @@ class OutputFolder:
 @contextmanager
 def locked_output(folder: Path, plan: BulkPlan) -> Iterator[OutputFolder | BulkManifest]:
     """The folder, locked and ready to write, or the manifest of a finished one; FolderTaken if it has other rows."""
+    # Before the lock, so that no lock file is put into a folder of others; and again once nobody else writes there.
     refuse_other_content(folder, plan)
     lock = FileLock(folder / WORK_FOLDER / "lock")
     with translating_write_errors(folder):

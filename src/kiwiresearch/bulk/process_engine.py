@@ -153,6 +153,7 @@ class _Worker:
                 remedy="The computer may be out of memory. "
                 "Run the command again with fewer --workers; it continues where it stopped.",
             )
+        # The same entry was being read at two crashes in a row; -1 means that none had been reported.
         is_deadly = 0 <= entry == self.suspect
         if is_deadly:
             self.crashes = 0  # progress was made: one more deadly entry was found

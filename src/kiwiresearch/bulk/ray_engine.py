@@ -65,6 +65,7 @@ def by_ray(work: BulkWork, numbers: Sequence[int], workers: int = 0, address: st
 
 
 def _done(ray: Any, work: BulkWork, numbers: Sequence[int]) -> Batches:
+    # Sent to each machine once, and not with every batch.
     known = ray.put((work.entries, np.array(numbers, dtype=np.int64)))
     answers = ray.data.range(len(numbers), override_num_blocks=len(numbers)).map_batches(
         _answers,

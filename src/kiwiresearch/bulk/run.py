@@ -70,6 +70,7 @@ def write_book(
     with locked_output(out.absolute(), plan_of(work, book, version)) as folder:
         if isinstance(folder, BulkManifest):
             return WrittenFolder(out, folder, was_finished=True)
+        # A folder that is resumed keeps the batch size that it was started with.
         work = BulkWork(work.file, work.book, work.tables, work.entries, folder.plan.batch)
         _fill(folder, work, engine, workers, address, tell)
         return WrittenFolder(out, folder.finish())

@@ -200,6 +200,7 @@ def link_rows(page: PageDoc, resolve: PathResolver) -> Iterator[Row]:
             ends[link.target] = resolve(link.target)
         end = ends[link.target]
         if end != page.ref.path:
+            # Missing pages all resolve to nothing; a NUL, which no path has, keeps them apart.
             found.setdefault(end or f"\0{link.target}", []).append(link)
     for index, (end, links) in enumerate(found.items()):
         first = links[0]
@@ -208,6 +209,7 @@ def link_rows(page: PageDoc, resolve: PathResolver) -> Iterator[Row]:
         yield index, target, first.target_title, section, first.place, len(links)
 
 
+# A sum of hashes (an additive multiset hash) does not depend on the order in which pages are read, nor on batches.
 MODULUS = 2**256
 
 

@@ -23,6 +23,7 @@ SIGNATURES = (
     (b"%PDF-", "application/pdf"),
 )
 TEXT = "text/plain"
+# A file with any other control character is binary, even if it happens to be valid UTF-8.
 CONTROLS = frozenset(map(chr, range(32))) - set("\t\n\r\f")
 
 
@@ -85,6 +86,7 @@ def _part(body: bytes, start: int, size: int) -> bytes:
     return part
 
 
+# Chunks of PNG for EXIF, texts (one of them may be XMP) and the time of the last change.
 PNG_METADATA = frozenset({b"eXIf", b"tEXt", b"iTXt", b"zTXt", b"tIME"})
 
 
@@ -92,6 +94,7 @@ def _clean_png(body: bytes) -> Iterator[bytes]:
     yield body[:8]
     at, kind = 8, b""
     while kind != b"IEND":
+        # A chunk is its size, its kind, the data and a checksum of four bytes.
         size, kind = struct.unpack(">I4s", _part(body, at, 8))
         chunk = _part(body, at, size + 12)
         at += len(chunk)
@@ -100,6 +103,7 @@ def _clean_png(body: bytes) -> Iterator[bytes]:
 
 
 WEBP_METADATA = frozenset({b"EXIF", b"XMP "})
+# The bits of the header VP8X that announce EXIF and XMP.
 WEBP_METADATA_FLAGS = 0x08 | 0x04
 
 
@@ -112,6 +116,7 @@ def _webp_chunks(body: bytes) -> Iterator[bytes]:
     at = 12
     while at < len(body):
         kind, size = struct.unpack("<4sI", _part(body, at, 8))
+        # Chunks have an even length, and the last one may lack its padding.
         chunk = _part(body, at, 8 + size) + b"\0" * (size % 2)
         at += len(chunk)
         if kind == b"VP8X":
@@ -120,17 +125,20 @@ def _webp_chunks(body: bytes) -> Iterator[bytes]:
             yield chunk
 
 
+# The two application blocks that say how often an animation repeats; XMP, for example, is another.
 GIF_LOOP = (b"NETSCAPE2.0", b"ANIMEXTS1.0")
 EXTENSION, IMAGE, END = 0x21, 0x2C, 0x3B
 COMMENT, APPLICATION = 0xFE, 0xFF
 
 
 def _clean_gif(body: bytes) -> Iterator[bytes]:
+    # The header has six bytes and the screen descriptor seven; the fifth of those has the flags of the colour table.
     at = 13 + _color_table_size(_part(body, 0, 13)[10])
     yield _part(body, 0, at)
     while body[at] != END:
         start = at
         if body[at] == IMAGE:
+            # The descriptor of an image has ten bytes, and one more gives the code size of its data.
             at += 11 + _color_table_size(body[at + 9])
         elif body[at] == EXTENSION:
             at += 2
@@ -184,6 +192,7 @@ def _clean_jpeg(body: bytes) -> Iterator[bytes]:
         if marker == SOS:
             end = _end_of_scan(body, at)
             segment, at = segment + body[at:end], end
+        # Without its orientation, a picture taken with the camera held upright would be shown lying on its side.
         if marker == 0xE1 and segment[4:10] == EXIF:
             yield _only_orientation(segment[10:])
         elif marker != COM and (marker not in APPS or marker in KEPT_APPS) and segment[4:8] != b"MPF\0":
@@ -194,6 +203,7 @@ def _end_of_scan(body: bytes, at: int) -> int:
     """Where the next marker is; within the data of a picture, some look like one."""
     while True:
         at = body.index(b"\xff", at)
+        # FF 00 is a byte FF of the picture, and FF D0 to FF D7 restart the decoder within the data.
         if body[at + 1] != 0 and not 0xD0 <= body[at + 1] <= 0xD7:
             return at
         at += 2
@@ -211,6 +221,7 @@ def _only_orientation(tiff: bytes) -> bytes:
         value = 1
     if not 1 < value <= 8:
         return b""
+    # A TIFF header, and one directory with one entry: the orientation, a short integer.
     data = EXIF + struct.pack(">2sHIHHHIHHI", b"MM", 42, 8, 1, ORIENTATION, 3, 1, value, 0, 0)
     return struct.pack(">HH", 0xFFE1, len(data) + 2) + data
 

@@ -263,6 +263,7 @@ class Case:
         """
         mask = self.mask(mode)
         marks = {person: mark for mark, person in mask.people.items()} if mode in ("public", "exclude") else {}
+        # Not `self.seeds()`, which drops repeated people: names and people are paired by position.
         seeds = list(map(self.store.canonical, self.store.seeds))
         names = [marks.get(seed) or mask.text(name) for name, seed in zip(self.settings.seeds, seeds, strict=False)]
         title = ", ".join(names)

@@ -77,6 +77,7 @@ def starting_in(folder: Path) -> Iterator[None]:
         with locked_folder(folder):
             yield
     except BaseException:
+        # A case that was completed stays, even if the caller failed afterwards.
         if is_new and not _is_file(folder / CASE_FILE):
             with suppress(OSError):  # something else has been put into it
                 (folder / LOCK).unlink(missing_ok=True)
@@ -98,6 +99,7 @@ def last_changed(folder: Path) -> int:
         times.append((folder / CASE_FILE).stat().st_mtime_ns)
     with suppress(OSError):
         log = (folder / f"{CASE_FILE}-wal").stat()
+        # Opening a case for reading creates an empty log, which does not count as a change.
         times += [log.st_mtime_ns] if log.st_size else []
     return max(times)
 
@@ -324,5 +326,6 @@ def rewording_errors(reword: Callable[[str], str]) -> Iterator[None]:
         yield
     except KiwiError as problem:
         problem.message, problem.remedy = reword(problem.message), reword(problem.remedy)
+        # `str(problem)` uses the arguments, so the old message must not stay there.
         problem.args = (problem.message,)
         raise

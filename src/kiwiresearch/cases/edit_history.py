@@ -54,6 +54,7 @@ def _chosen(case: Case, wanted: str, state: str) -> Edit:
     possible = [edit for edit in edits if edit.state == state]
     if not possible:
         raise BadUsage("There is nothing to undo." if state == "done" else "There is nothing to redo.")
+    # Edits that were undone together have the same time: the earliest comes first, as the later ones depend on it.
     return possible[-1] if state == "done" else max(possible, key=lambda edit: (edit.undone_at, -edit.seq))
 
 

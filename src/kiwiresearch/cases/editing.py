@@ -62,6 +62,7 @@ def _editing(case: Case, kind: EditKind, people: Sequence[PersonId], basis: Basi
     check_basis(basis)
     given = {key: value for key, value in details.items() if value not in ("", None)}
     with case.store.edits.recording(kind, people, given, note=basis.note.strip(), author=basis.author):
+        # Within the transaction, so that nobody can change these people between the check and the edit.
         if basis.seen is not None and case.store.edits.latest_for(people) > basis.seen:
             raise OutOfDate(
                 "Somebody has changed this in the meantime.",
@@ -121,8 +122,10 @@ def add_fact(
         fact, source = build_statement(case, person, field, value, basis, when)
         entered = _store_fact(case, person, fact, source, basis)
         case.store.decide(entered, "accepted")
+        # The same value with the same source has the same id: correcting a value to itself must not reject it.
         if instead_of and instead_of != entered:
             _reject(case, instead_of)
+        # Of several occupations, for example, none is preferred to the others.
         if instead_of or field not in MULTI_VALUE_FIELDS:
             case.store.decide_preferred(entered)
     return entered
@@ -222,6 +225,7 @@ def _put_tie(
     case: Case, person: PersonId, role: RelativeRole, other: PersonId, basis: Basis, details: _TieDetails
 ) -> str:
     kind = KIND_OF_FIELD[role]
+    # The parent comes first in a tie.
     first, second = (other, person) if role in PARENT_FIELDS else (person, other)
     if kind == "parent_of" and case.store.canonical(second) in _ancestors(case, first):
         raise BadUsage("Nobody can be their own ancestor.", remedy="Remove the wrong relationship first.")

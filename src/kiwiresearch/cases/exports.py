@@ -31,7 +31,7 @@ FILE_NAMES: Mapping[CaseFormat, str] = {
 }
 GEDCOM_FORMS: tuple[CaseFormat, ...] = ("gedcom", "gedcom7", "gdz")
 WITHOUT_MODEL = "The language model could not be used, so the summary was written by rules."
-"""The note for readers, who are not told why the model failed or where it runs."""
+"""The note for readers; it does not say why the model failed or where it runs."""
 FOR_READERS: tuple[CaseFormat, ...] = ("markdown", "html")
 COLUMNS = (
     "id",
@@ -82,6 +82,7 @@ def export_text(
     if file_format in GEDCOM_FORMS:
         from kiwiresearch.kin.gedcom import tree_gedcom
 
+        # No date: the same case must give the same bytes.
         head = {"version": __version__, "file": FILE_NAMES[file_format]}
         return tree_gedcom(tree, "5.5.1" if file_format == "gedcom" else "7.0", head=head, kept=kept())
     if file_format == "csv":

@@ -68,8 +68,10 @@ def kept_records(store: CaseStore) -> tuple[KeptRecord, ...]:
     newer: set[PersonId] = set()
     for entry in reversed(import_entries(store)):
         records = kept_from_json(store.source_details(entry.source).extracted.get("kept", ()))
+        # A file of which all people came again in later files is an older version of them.
         is_replaced = newer.issuperset(entry.people)
         for record in records:
+            # A newer version of the file has its own lines about these people.
             if record.people and newer.issuperset(record.people):
                 continue
             if not (is_replaced and record.kind in ("record", "head")):

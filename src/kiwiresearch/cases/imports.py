@@ -74,6 +74,7 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> ImportResul
     read = read_gedcom(file)
     chosen = find_person(person, read.tree) if person else read.home
     with store.step("import"):
+        # The same bytes again: their people have the same ids, so there is nothing to match.
         is_again = any(entry.source == read.file_source for entry in import_entries(store))
         matched = MatchedPeople() if is_again else match_people(store, read.tree)
         read = _with_known_people(read, matched)
@@ -91,6 +92,7 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> ImportResul
         corrected = _correct(store, present, tree, matched) if matched.file else 0
         if not is_again:
             note_import(store, read.file_source, read.tree.persons, present.persons)
+        # Importing a version with nobody new must not change whom the research starts from.
         if home and (new or person):
             _note_home_person(store, home, is_chosen=bool(person))
     return ImportResult(
@@ -168,6 +170,7 @@ def _correct(store: CaseStore, before: Tree, read: Tree, matched: MatchedPeople)
 
     def is_from_file(evidence: Iterable[Evidence]) -> bool:
         sources = {item.source for item in evidence}
+        # What another source says too is not taken back.
         return bool(sources) and sources <= earlier
 
     said = {(fact.person, fact.field, fact.value) for fact in read.facts}

@@ -90,6 +90,7 @@ class CachedCase(Case):
         return self.store.nothing_rejected()
 
     def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> ShownTree:
+        # Without rejected facts both trees are the same, and a large one takes long to read.
         key = mode, with_discarded and not self._nothing_rejected
         if key not in self._trees:
             self._trees[key] = super().tree(mode, with_discarded=key[1])
@@ -402,6 +403,7 @@ def branch_records(couples: Couples, root: PersonId, *, down: bool) -> list[Line
         if again:
             continue
         near = couples.children(person_id) if down else couples.parents(person_id)
+        # `waiting` is a stack, so that each line is listed to its end, with the first relative on top.
         for other in reversed(near):
             pair = (person_id, other) if down else (other, person_id)
             waiting.append((other, depth + 1, tie_note(couples.ties.get(pair))))

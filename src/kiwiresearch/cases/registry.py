@@ -179,6 +179,7 @@ class CaseRegistry:
     def _cached(self, case_id: str, location: CaseLocation) -> CachedCase:
         from kiwiresearch.cases.record_builder import CachedCase
 
+        # Before the case is opened: if it changes in between, the stamp is too old, and the case is opened again.
         stamp = location.stamp()
         with self._state_lock:
             cached = self._open_cases.pop(case_id, None)
@@ -195,6 +196,7 @@ class CaseRegistry:
     def _close_cached(self, case_id: str) -> None:
         """Close a cached case, unless another thread is reading it."""
         lock = self._lock(case_id)
+        # Waiting would be a deadlock: the thread that reads the case may need the state lock, which is held here.
         if lock.acquire(blocking=False):
             try:
                 self._open_cases.pop(case_id)[1].close()

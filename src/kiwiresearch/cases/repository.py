@@ -106,6 +106,7 @@ class FolderCases:
         ]
 
 
+# '1f2e3d4c5b6a'; anything else cannot be an id and is not looked up.
 ID = re.compile(rf"[0-9a-f]{{{ID_LETTERS}}}")
 NEW_PREFIX = ".new-"
 
@@ -196,6 +197,7 @@ class StoredCases:
 
         now = self._now()
         for name in names:
+            # The unique name decides between hosts that start a case of the same name at the same time.
             if self._store.cases.add(CaseEntry(case_id, name, stored_at, now, now)):
                 return
         raise title_taken_error(name)
@@ -266,6 +268,7 @@ class StoredCases:
         """Remove what killed processes left; a case that is being started has no file yet."""
         for folder in self._root.glob(f"{NEW_PREFIX}*"):
             with suppress(RunError, OSError):
+                # The lock of a folder that is in use raises an error, which leaves the folder alone.
                 if any(file.name != LOCK for file in folder.iterdir()):
                     with locked_folder(folder):
                         FolderLocation(folder).discard()

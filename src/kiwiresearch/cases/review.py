@@ -63,6 +63,7 @@ def living_record(case: Case, person: PersonId) -> LivingRecord:
 SHOWN_ID_CHARS = 8
 DEFAULT_REASON = "Set by the user."
 """The reason stored when the user gave none."""
+# 'the merge 1f2e… was undone', but not a user's 'the merge was undone'.
 DEFAULT_UNDO_REASON = re.compile(r"the merge \S+ was undone")
 """The reason stored when a merge is undone without one."""
 
@@ -98,6 +99,7 @@ def proposed_merges(case: Case) -> tuple[ProposedMerge, ...]:
     kept_separate = pairs_kept_separate(case.store)
     for row in case.store.state("proposals") or ():
         first, second = (case.store.canonical(item) for item in row["candidate_pair"])
+        # Proposals are those of the last evaluation: since then, a pair may have been merged or separated.
         if first == second or row["recommended_action"] == "separate":
             continue
         if ordered_pair(first, second) in kept_separate:

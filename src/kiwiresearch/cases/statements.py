@@ -37,6 +37,7 @@ USER_SOURCE = "user:"
 ENTERED_BY_HAND = "Entered by hand"
 ENTERED_CONFIDENCE = 0.9
 """The confidence in a value that a person entered: people err less than rules, but they err."""
+# As `RELIABILITY["user"]` in `kin/loop/source_records.py`.
 ENTERED_RELIABILITY = 0.8
 MAX_VALUE = 500
 MAX_TEXT = 20_000
@@ -114,8 +115,10 @@ def _quote_from_own_text(
     """A text that says the value: the transcript, or else what was entered."""
     text = basis.transcript.strip()
     if value not in text:
+        # A transcript that spells the value in another way, such as 'ye 19th of Nov.', gets a line that has it.
         text = "\n".join(part for part in (text, f"{field.replace('_', ' ')}: {value}") if part)
     start = text.index(value)
+    # The separator cannot occur in a value, so that 'a' and 'bc' differ from 'ab' and 'c'.
     digest = hashlib.sha256("\x1f".join((person, field, value, text, basis.source)).encode()).hexdigest()[:24]
     source = Source(
         "",
@@ -123,6 +126,7 @@ def _quote_from_own_text(
         ENTERED_BY_HAND,
         " ".join(basis.source.split()),
         accessed_at=case.store.now(),
+        # All that one person knows without a source is one origin: repeating it proves nothing.
         origin_group="" if basis.source.strip() else f"{USER_SOURCE}{basis.author}",
         form=basis.form,
         user_contributed=True,

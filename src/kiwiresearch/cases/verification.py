@@ -131,6 +131,7 @@ def _verify_gedcom(case: Case, result: CaseVerification) -> None:
         forms: tuple[CaseFormat, ...] = ("gedcom", "gedcom7")
         for form in forms:
             file = Path(folder) / f"{form}.ged"
+            # Without translation of line ends, which are part of the format.
             file.write_text(case.export(form, "owner"), "utf-8", newline="")
             try:
                 read = read_gedcom(file)

@@ -65,6 +65,7 @@ def add(name: Name, role: Role = "reader", label: Label = "", *, json: JsonOptio
     if json:
         print_json({"name": user.name, "role": user.role, "token": token.text, "token_id": token.id})
         return
+    # Flushed, so that the hint on standard error comes after it.
     print(f"Added {_plain(user.name)} as {user.role}. Token: {token.text}", flush=True)
     say(SHOWN_ONCE)
     if not user_workspace().settings.serve.users:

@@ -33,6 +33,7 @@ def show_answer(events: Iterator[Event], link: CitationLink, *, explain: bool = 
         elif isinstance(event, Preview | Thought):
             continue
         elif isinstance(event, AnswerText):
+            # Only a model's words are shown as they come; sentences of pages follow once the answer is complete.
             if answer is None or event.text != answer.text or not answer.lines:
                 sys.stdout.write(safe(event.text))
                 sys.stdout.flush()

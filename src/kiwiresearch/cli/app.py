@@ -30,6 +30,7 @@ from kiwiresearch.cli.shelf import books, bulk
 from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.version import __version__
 
+# The exit code of a refusal, as of every error that says that nothing was found.
 NOT_ANSWERED = 3
 
 

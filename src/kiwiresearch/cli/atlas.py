@@ -32,6 +32,7 @@ class _DefaultToOverview(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and not args[0].startswith("-"):
+            # After a folder only options follow, so another word shows that the first was meant as a command.
             if args[1:] and not args[1].startswith("-"):
                 known = ", ".join(self.commands)
                 raise BadUsage(f"Unknown atlas command {args[0]!r}.", remedy=f"Choose one of: {known}.")

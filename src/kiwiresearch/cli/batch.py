@@ -62,6 +62,7 @@ def rows_of(source: str) -> Iterator[tuple[int, str]]:
         yield from ((number, line) for number, line in enumerate(sys.stdin, start=1) if line.strip())
         return
     try:
+        # Programs on Windows begin a file with a byte order mark.
         with expand_user(source).open(encoding="utf-8-sig", errors="replace") as stream:
             yield from ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
     except (OSError, ValueError) as problem:
@@ -96,6 +97,7 @@ def text_in(source: str) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
+        # Reported in the same way as a NUL, which is not text either.
         text = "\0"
     if "\0" in text:
         raise BadUsage(f"The file {source!r} is not UTF-8 text.", remedy="Save it as plain text in UTF-8 first.")

@@ -47,6 +47,7 @@ def print_overview(record: Mapping[str, Any]) -> None:
 
 def year(number: int) -> str:
     """A year for people; for prehistory, how long ago it was."""
+    # -65,000,000 is "65 million years ago", -30,000 "30,000 years ago", and -1,200 "1,200 BC".
     for size, word in ((10**9, " billion"), (10**6, " million"), (1, "")):
         if number <= -max(size, PREHISTORY):
             return f"{round(-number / size, 1 if word else -3):,g}{word} years ago"

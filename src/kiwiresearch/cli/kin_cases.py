@@ -82,6 +82,7 @@ def start(
     }
     settings = _settings(seeds, workspace.settings.kin, chosen)
     with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_every_book=True) as finder:
+        # No books mean all: a case that was started without --book may use books that are added later.
         settings = replace(settings, books=tuple(listed_book.id for listed_book in shelf.books) if book else ())
         try:
             with (
@@ -98,6 +99,7 @@ def start(
         except NothingFound as problem:
             if len(seeds) == 1:
                 raise
+            # Names without quotes are several: 'Charles' and 'Darwin'.
             quoted = shlex.quote(" ".join(names))
             raise NothingFound(problem.message, remedy=f"If this is one name, put it in quotes: {quoted}.") from problem
 

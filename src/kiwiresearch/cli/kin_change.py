@@ -93,6 +93,7 @@ def living(
         if status:
             set_living(found, person_id, status, why.strip())
         row = living_record(found, person_id)
+        # JSON may be passed on, and a reason may name other people who may be living.
         public_why = found.mask("public").text(row.why) if json else row.why
     emit(
         {"living": row.living, "why": public_why, "by_user": row.by_user},

@@ -99,6 +99,7 @@ def _add_relative(case: Case, person: PersonId, role: str, name: str, sex: str, 
     if not is_new:
         with contextlib.suppress(NothingFound):
             found = _person(case, name)
+            # `_person` also finds people whose name only contains the words; those are not meant here.
             if name.lower() == found[: len(name)] or fold(case.store.person(found).name) == fold(name):
                 other = found
     if other is None:

@@ -100,6 +100,7 @@ def tree(
             emit(record, lambda: kin_output.print_branches(rows), as_json=json)
         return
     chosen = kin_drawing.checked_shape(shape or ("descendants" if down else "hourglass"))
+    # A file may be passed on, so people who may be living are hidden as in JSON.
     pages, mode = kin_drawing.checked_paper(paper, orientation), privacy_mode(privacy, as_json=True)
     with opened_case(case) as found:
         target = _output_file(out) or found.location.exports / "tree.svg"

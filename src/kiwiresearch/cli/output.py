@@ -69,6 +69,7 @@ def print_page(page: PageDoc, book: Book, *, only: Sequence[Section] = (), with_
     if not only:
         _infoboxes(console, page)
     for index, part in enumerate(chosen):
+        # A section without text is shown only if sections below it follow.
         following = chosen[index + 1].level if index + 1 < len(chosen) else 0
         if part.end > part.start or following > part.level:
             _section(console, page, part)

@@ -191,4 +191,5 @@ def _protect_output() -> None:
     os.dup2(null, 1)
     os.close(null)
     is_terminal = os.isatty(output_fd)
+    # On a terminal, a line is to be seen at once; a file or pipe is written in larger pieces.
     sys.stdout = _Output(open(output_fd, "wb"), encoding="utf-8", errors="replace", line_buffering=is_terminal)  # noqa: SIM115, PTH123

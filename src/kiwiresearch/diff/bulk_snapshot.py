@@ -18,6 +18,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs import BookEdition
 from kiwiresearch.zim import LEAD_ONLY, HiddenTitles, flavour_of, title_of_path
 
+# `telling` says whether the text is distinctive; `shard`, `first` and `rows` say where the claims of a page are.
 TABLES = """
 CREATE TABLE page (path TEXT PRIMARY KEY, title TEXT, digest TEXT, telling INTEGER, shard INTEGER, first INTEGER,
                    rows INTEGER, problem TEXT) WITHOUT ROWID;
@@ -36,6 +37,7 @@ CLAIMED = f"""
 INSERT INTO page SELECT ?1, ?2, '', 0, ?3, ?4, ?5, '' {SHOWN}
 ON CONFLICT (path) DO UPDATE SET shard = ?3, first = ?4, rows = ?5
 """
+# A page that could not be read has no digest, so it never counts as unchanged.
 FAILED = f"""
 INSERT INTO page SELECT ?1, ?2, '', 0, -1, 0, 0, ?3 {SHOWN} ON CONFLICT (path) DO UPDATE SET digest = '', problem = ?3
 """
@@ -46,6 +48,7 @@ def build_index(folder: BulkFolder, hidden: HiddenTitles, file: Path) -> None:
     """Write the index of a folder, without pages that a policy hides by title or by path."""
     try:
         with closing(sqlite3.connect(file, isolation_level=None)) as index:
+            # No journal and no sync: if this process dies, nobody uses what it has written so far.
             index.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + TABLES)
             index.execute("BEGIN")
             if hidden:
@@ -107,6 +110,7 @@ def _claim_places(folder: BulkFolder) -> Iterator[Row]:
     """Where the claims of each page are: path, title, shard, first row, number of rows."""
     for index, shard in enumerate(folder.shards("claims")):
         rows = enumerate(from_parquet("claims", shard, ("path",)))
+        # Relies on the claims of a page being next to each other, as bulk writes them.
         for path, of_page in groupby(rows, key=lambda row: str(row[1][0])):
             places = [place for place, _ in of_page]
             yield path, title_of_path(path), index, places[0], len(places)
@@ -232,6 +236,7 @@ class BulkSnapshot:
 def _claim(record: str) -> Claim:
     """The claim of a row; ValueError also for half a surrogate pair, which is not a character."""
     title = json.loads(record)
+    # Only an escape can hide half of a pair, and encoding it raises UnicodeEncodeError, a ValueError.
     if "\\u" in record:
         canonical_json(title).encode()
     return claim_from_record(title)

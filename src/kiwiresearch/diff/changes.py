@@ -219,6 +219,7 @@ def hedging_words(claim: Claim) -> list[str]:
 def new_doubts(old: Claim, new: Claim) -> Iterator[ClaimDoubt]:
     """New doubts about a claim: its own hedges, and marks on the page."""
     cues = hedging_words(new)
+    # Other hedging words than before are a change of wording, not a new doubt.
     if cues and not hedging_words(old):
         yield ClaimDoubt("hedged", f"It is hedged now: {', '.join(map(repr, cues))}.")
     for name, why in MARKS:

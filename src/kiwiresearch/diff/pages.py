@@ -56,6 +56,7 @@ def page_change(pair: PagePair, old: Snapshot, new: Snapshot) -> PageChange:
 
 
 def _compared(pair: PagePair, old: Snapshot, new: Snapshot) -> PageChange:
+    # Equal bytes settle it without parsing either page.
     if pair.old and pair.new and _is_same(pair, old, new):
         at = (PageLocation(pair.old, old.title(pair.old)), PageLocation(pair.new, new.title(pair.new)))
         return PageChange("both", *at, pair.moved, is_same=True)
@@ -63,6 +64,7 @@ def _compared(pair: PagePair, old: Snapshot, new: Snapshot) -> PageChange:
     lead_only = old.lead_only != new.lead_only
     if before is None or after is None:
         found = _one_sided(pair, before, after, lead_only=lead_only)
+        # A folder without the table of pages has only pages with claims, so a missing one may just have none.
         is_known = found.changes or (old.has_all_pages and new.has_all_pages)
         return found if is_known else replace(found, state="leads elsewhere")
     if before.digest and before.digest == after.digest:
@@ -232,6 +234,7 @@ def _same(old: str, new: str) -> PagePair:
 
 def counterpart(path: str, here: Snapshot, there: Snapshot) -> str | None:
     """The same page in the other snapshot, by a spelling of its path or by its title, if both directions agree."""
+    # Both directions must agree, or two pages here could have the same counterpart there.
     found = _by_path(path, there)
     if found is None:
         found = _by_title(path, here, there)
@@ -243,6 +246,7 @@ def _by_path(path: str, side: Snapshot) -> str | None:
     """The page of this path, with or without the prefix and suffix of older books."""
     for spelled in _spellings(path):
         found = _resolved(spelled, side)
+        # A spelling that redirects to another name is a page that moved, not the same page.
         if found is not None and found.removeprefix(OLD_NAMESPACE) == spelled.removeprefix(OLD_NAMESPACE):
             return found
     return None
@@ -271,6 +275,7 @@ def _target_of(path: str, old: Snapshot, new: Snapshot) -> str | None:
 
 def _spellings(path: str) -> Iterable[str]:
     """A path unchanged, and as older and newer books spell it."""
+    # "A/Moon.html" is also tried as "Moon", "Moon.html" and "A/Moon".
     plain = plain_path(path)
     ended = f"{plain}{OLD_ENDING}"
     return dict.fromkeys((path, plain, ended, f"{OLD_NAMESPACE}{plain}", f"{OLD_NAMESPACE}{ended}"))

@@ -22,6 +22,7 @@ OLD_NAMESPACE = "A/"
 OLD_ENDING = ".html"
 """The suffix of paths in still older ones."""
 
+# "kiwix.wikipedia_en_all_maxi_2024-05" has the stem "wikipedia_en_all"; "wikipedia_en_maximum" is a stem itself.
 NAME = re.compile(r"(?:kiwix\.)?(?P<stem>.+?)(?:_(?:maxi|mini|nodet|nopic|novid))?(?:_\d{4}-\d{2}(?:-\d{2})?)?")
 """The name of a book, to which some makers add a prefix, the flavour and the date."""
 
@@ -98,12 +99,15 @@ MAX_CANDIDATES = 250_000
 """At most this many pairs of a page are compared; a page with more is not an article."""
 
 
+# "-5", "1,200.5", "10:30", "3/4" and words; in "1990-95" the hyphen is not a minus, so it gives "1990" and "95".
 NUMBER = re.compile(r"(?:(?<!\w)-)?\d+(?:[.,:/]\d+)*|[^\W\d_]+")
 RANK_WORD = "number"
 """In 'number one', 'one' is a number; in 'one of them' it is not."""
+# Divides 'Paris — Population, 2019' into parts, of which the last is the label.
 LABEL = re.compile(r", | — ")
 HYPHEN = re.compile(r"(?<=\w)-(?=[^\W\d_])")
 """Between words, or between a number and its unit; not in a range, and not a minus."""
+# "1,200" becomes "1200"; "1,20" and "1,2000" stay.
 THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 
 
@@ -250,6 +254,7 @@ def _equal(
     old: Sequence[ComparedClaim], new: Sequence[ComparedClaim], key: Callable[[ComparedClaim], Hashable]
 ) -> Iterator[tuple[ComparedClaim, ComparedClaim]]:
     waiting: dict[Hashable, list[ComparedClaim]] = defaultdict(list)
+    # Reversed, so that `pop` takes the earliest of several equal claims.
     for claim in reversed(old):
         waiting[key(claim)].append(claim)
     for other in new:
@@ -268,6 +273,7 @@ def _similar(
         for other in new
         if (similarity := _similarity(claim, other))
     ]
+    # A greedy matching: the most similar pair first, and among equals the one that comes first on the page.
     candidates.sort(key=lambda row: row[:4])
     taken: set[tuple[str, int]] = set()
     found = []

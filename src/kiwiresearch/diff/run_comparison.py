@@ -90,6 +90,7 @@ def compare_runs(old: Run, new: Run) -> Comparison:
     pages = [{page_key(source.ref, keys) for source in side.brief.sources.pages} for side in (old, new)]
     same, changed, gone, fresh = 0, [], [], []
     claims = [_claims_by_page(side.claims, keys) for side in (old, new)]
+    # In the order of the new run; pages that only the old one has come last.
     for key in dict.fromkeys([*claims[1], *claims[0]]):
         found = pair_claims(claims[0].get(key, ()), claims[1].get(key, ()))
         same += len(found.same)
@@ -139,6 +140,7 @@ def _without_duplicate_statements(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def _statements(brief: Brief) -> dict[str, OneSidedStatement]:
+    # In reverse, so that of two sentences that differ only in case and punctuation the first one is kept.
     return {
         comparable(statement.text): OneSidedStatement(statement.text, statement.claims)
         for statement in reversed(brief.statements())

@@ -307,6 +307,7 @@ class SnapshotDiff:
             errors = 0
             for done, change in enumerate(self._each(pool, moves), start=1):
                 errors += change.state == "unreadable"
+                # `pages` is an estimate, and must not be smaller than what is done.
                 tell(BulkProgress(done, max(done, pages), resumed=0, errors=errors))
                 yield change
                 if across:
@@ -320,6 +321,7 @@ class SnapshotDiff:
         texts = self._texts(pool, moves)
         renamed: set[str] = set()
         for change in pool.each(compare_pages, page_pairs(old, new, moves)):
+            # Taken out: a second new page with the same text is an added one.
             path = texts.pop(change.digest, "") if change.digest else ""
             if path:
                 renamed.add(path)

@@ -131,6 +131,7 @@ class DiffTally:
     def _keep(self, page: PageChange, wanted: Sequence[ClaimChange]) -> None:
         best = ranked_changes(wanted)
         weights = [change_weight(change) for change in best]
+        # Counts down, because the largest rows are kept: of two equal pages the earlier one wins.
         self._order -= 1
         key = (weights[0], float(weights.count(weights[0])), sum(weights))
         telling = PageHighlights(page, tuple(best[: self._per_page]), max(0, len(best) - self._per_page))

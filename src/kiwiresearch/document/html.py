@@ -186,6 +186,7 @@ def _class(css_class: str) -> str:
 
 
 def _certainty_class(certainty: str) -> str:
+    # Letters only: in a file that was edited it may be anything, and it is not escaped in an attribute.
     return certainty.replace(" ", "-") if certainty.replace(" ", "").isalpha() else ""
 
 

@@ -35,6 +35,7 @@ from kiwiresearch.document.model import (
 )
 from kiwiresearch.text import escaped_anywhere
 
+# The "&" of "&amp;" and "&#39;", but not of "AT&T" or "?a=1&b=2".
 ENTITY = re.compile(r"&(?=#?\w+;)")
 LINE_END = "  \n  "
 """Two spaces make a line break, and two more keep what follows within an item of a list."""

@@ -25,6 +25,7 @@ def picture_size(content: bytes) -> PictureSize | None:
 
 def _read(content: bytes) -> PictureSize | None:
     if content.startswith(b"\x89PNG\r\n\x1a\n"):
+        # After the signature of 8 bytes, and the length and name of the first chunk.
         return PictureSize(*struct.unpack_from(">II", content, 16))
     if content.startswith((b"GIF87a", b"GIF89a")):
         return PictureSize(*struct.unpack_from("<HH", content, 6))
@@ -44,6 +45,7 @@ def _jpeg_sizes(content: bytes) -> Iterator[PictureSize]:
     while at + 4 <= len(content) and content[at] == 0xFF:
         kind = content[at + 1]
         if 0xC0 <= kind <= 0xCF and kind not in NOT_FRAMES:
+            # After the marker, the length of the segment and the bits per sample.
             height, width = struct.unpack_from(">HH", content, at + 5)
             yield PictureSize(width, height)
         at += 2 + int(struct.unpack_from(">H", content, at + 2)[0])
@@ -56,6 +58,7 @@ def _webp_size(content: bytes) -> PictureSize | None:
         width, height = struct.unpack_from("<HH", content, 26)
         return PictureSize(width & 0x3FFF, height & 0x3FFF)
     if kind == b"VP8L":
+        # Width and height, each less one, in 14 bits.
         bits = struct.unpack_from("<I", content, 21)[0]
         return PictureSize((bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)
     if kind == b"VP8X":

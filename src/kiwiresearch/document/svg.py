@@ -62,6 +62,7 @@ class FontMetrics:
                 break
             fitting += 1
         cut = line[:fitting]
+        # Cut between words, unless that would lose more than half of what fits.
         at_word = cut.rpartition(" ")[0]
         return f"{(at_word if len(at_word) * 2 > len(cut) else cut).rstrip(' ,;:—-')}…"
 
@@ -84,11 +85,13 @@ FAMILY_FONT = FontMetrics(0.4, 0.64, 0.78, frozenset("mwMW@%—…&"), knows_rar
 
 def svg_number(value: float) -> str:
     """A coordinate with one decimal, so that the last bits of a float never reach the file."""
+    # Adding 0.0 turns -0.0 into 0.0.
     return f"{round(value, 1) + 0.0:.1f}"
 
 
 def is_rtl(text: str) -> bool:
     """Whether a text is read from right to left, by its first letter with a direction."""
+    # Rule P2 of the Unicode bidirectional algorithm: the first strong character decides.
     return next(
         (kind in ("R", "AL") for kind in map(unicodedata.bidirectional, text) if kind in ("L", "R", "AL")), False
     )

@@ -10,12 +10,14 @@ from kiwiresearch.document.svg import is_rtl
 from kiwiresearch.text import printable
 
 MAX_LIST_LEVEL = 8
+# English metric units: 914,400 to the inch of 96 pixels, and 360,000 to the centimetre.
 EMU_PER_PIXEL = 9525
 MAX_WIDTH_EMU = 9 * 360_000
 MAX_HEIGHT_EMU = 10 * 360_000
 """The largest picture: 9 cm wide and 10 cm high."""
 TEXT_WIDTH = 9638
 """The width of the text in twentieths of a point: A4 with margins of 2 cm."""
+# The limit of Word itself; names and links are cut in the same way, so that they still match.
 MAX_BOOKMARK_CHARS = 40
 PICTURE_TYPE = "http://schemas.openxmlformats.org/drawingml/2006/picture"
 

@@ -120,6 +120,7 @@ BRIEF = "brief"
 NOTES = "notes"
 SOURCES = "sources"
 TOP_LEVEL = 2
+# The tag "<p" of "<p>" or "<p class=…>", but not of "<pre>".
 UNDIRECTED = re.compile(r'<(?:p|li|td|h3|div class="said")(?=[ >])')
 """Elements whose text a book may have written from right to left; in text itself '<' is always escaped."""
 

@@ -67,6 +67,7 @@ def markdown_links(text: str, address: Address) -> str:
 HEADING = "Reader notes"
 VERDICTS = {"agree": "Agreed", "doubt": "Doubted", "correct": "Corrected"}
 TARGETS = {"claim": "the claim", "page": "the page", "run": "the whole brief"}
+# The length of the day in "2026-11-19T10:00:00+00:00".
 DAY = 10
 ENDS = (".", "!", "?", "…", "”", ")")
 

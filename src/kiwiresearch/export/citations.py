@@ -161,6 +161,7 @@ def ris(findings: RunFindings) -> str:
 
 
 def _ris_record(source: CitedSource) -> str:
+    # Empty fields lose the space at their end, but the line that ends a record must have one.
     lines = [f"{tag}  - {value}".rstrip(" ") if tag != "ER" else "ER  - " for tag, value in _ris_fields(source)]
     return LINE_END.join(lines) + LINE_END
 
@@ -174,6 +175,7 @@ def _ris_fields(source: CitedSource) -> Iterator[tuple[str, str]]:
     day = source.day
     if day:
         yield "PY", day[0]
+        # Always three slashes, as RIS has them: "2024/05/01/" or "2024///".
         yield "DA", "/".join([*day, "", "", ""][:4])
     if source.date:
         yield "ET", source.date

@@ -85,9 +85,11 @@ def epub(findings: RunFindings) -> bytes:
     ]
     names = findings.picture_names
     files += [ExportedFile(f"EPUB/{names[sha]}", findings.images[sha]) for sha in names]
+    # The identifier is made of the content, so that the same brief is the same book everywhere.
     seen = sha256(b"".join(content for _, content in files)).digest()
     package = _epub_file("package.opf", _package(findings, found, str(UUID(bytes=seen[:16], version=5))))
     container = ExportedFile("META-INF/container.xml", CONTAINER.encode())
+    # The standard wants the media type first and uncompressed, so that programs can tell an EPUB by its first bytes.
     return zip_files([MIMETYPE, container, package, *files], stored=[MIMETYPE.name])
 
 

@@ -92,6 +92,7 @@ def _pair(claim: Claim) -> TermMeaning | None:
     subject = found["term"].removeprefix("The ").removeprefix("A ").removeprefix("An ")
     if subject.casefold().rstrip("s") != title.casefold().rstrip("s"):
         return None
+    # '… a city in the U.S' gets back the full stop that the pattern took for the end of the sentence.
     meaning = found["what"] + ("." if re.search(r"\.[A-Z]$", found["what"]) else "")
     if re.search(r"\b(?:and|but) (?:has|have|is|was|are|were)\b", meaning):
         return None
@@ -149,6 +150,7 @@ def _event(claim: Claim) -> DatedEvent | None:
         plain = pattern("tail").sub("", before.rstrip()).rstrip(" ,") + "."
     else:
         return None
+    # 'The city is known …' describes no event, and 'The war lasted until.' has lost its date.
     if re.search(r"\b(?:is|are|has|have|had)\b|\b(?:beginning|starting|until|from|since|as|early)\.$", plain):
         return None
     if "(" in plain or not plain[0].isalpha() or pattern("for_class").search(plain):

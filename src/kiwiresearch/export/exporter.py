@@ -112,6 +112,7 @@ def _check_folder(run: Path, needed: Sequence[str]) -> None:
 
 
 EXPORT_RECORD = ".kiwiresearch-export.json"
+# A larger record was not written by an export.
 MAX_BYTES = 2**24
 
 Hashes = Mapping[str, frozenset[str]]

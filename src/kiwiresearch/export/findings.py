@@ -11,6 +11,7 @@ from kiwiresearch.messages import FALLBACK, catalogue_in
 from kiwiresearch.runs import MANIFEST, JsonObject, Note, Run, RunPage
 from kiwiresearch.text import capitalized
 
+# "2024-05-01"; not "2024-05", which is not a day, nor "2024-13-01".
 DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 NO_DATE = "1970-01-01"
 

@@ -33,6 +33,7 @@ MIN_COUNTED = 3
 MONTH = re.compile("|".join(month.capitalize() for month in ENGLISH_MONTHS))
 WHOLE_VALUE = re.compile(r"\d.*[A-Za-z²]|(?<![\d,.])\d{3,4}$")
 """A date, or a number with its unit."""
+# ', which became the capital' or ', making it …'; but not ', Kenya' or ' and became'.
 LATER_CLAUSE = re.compile(
     r", (?=(?:where|which|who|whose|when|with|after|before|because|although|while|making|\w+ing|an?|the|and \w+ed)\b)"
 )
@@ -109,6 +110,7 @@ def _names_people(words: str) -> bool:
 def _is_title(term: str, title: str) -> bool:
     """Whether the words are the title, or have its first and its last word: 'Charles Robert Darwin FRS'."""
     words, wanted = ([word.lower().rstrip("s") for word in words_in(text)] for text in (term, title))
+    # The first word may follow a rank or an article: 'Sir Isaac Newton', 'the Moon'.
     return bool(wanted) and wanted[0] in words[:2] and wanted[-1] in words
 
 
@@ -344,6 +346,7 @@ def _asked(
         or len(clause.predicate.split()) < 1
     ):
         return None
+    # Refused: words that would change what is asked ('was only built'), an open end ('went to'), several numbers.
     if re.search(
         r"\b(?:only|even|especially|particularly|mainly|again|largely|mostly|partly|also|often|usually|either|too|well|sometimes|always|to|the|early|late|beginning|starting|ending)$|—|\d\D+\d\D+\d|\d\.\d",
         clause.predicate,

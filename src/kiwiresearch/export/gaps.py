@@ -67,6 +67,7 @@ def number_gap(fact: WorksheetFact, _sheet: FactSheet) -> WorksheetQuestion | No
         is_name = any(word[0].isupper() for word in quantity.counted_words.split())
         counts_list = quantity.high <= MAX_COUNTED and not quantity.unit and pattern("list_follows").search(rest)
         is_easy = quantity.high <= 2 and not quantity.unit and len(text) > MAX_CHARS_FOR_TWO
+        # Within a bracket, or after a sign that belongs to the number: '(about 5 km)', '$5'.
         if re.search(r"[(<>≥≤~±$€£][^)]*$", text[: found.start()]) or is_easy:
             continue
         if is_name or counts_list or found.start() == 0 or rest[:1] in ("-", "‑") or _repeats(found[0], text):

@@ -144,6 +144,7 @@ def _remark(note: Note, before: str = "") -> str:
 INDEX = "Index"
 BRIEF = "Brief"
 NOTES = "Notes"
+# "Early life" and "Post-war years"; not "1914–1918", nor "Music & art", whose signs Obsidian changes in links.
 PLAIN_HEADING = re.compile(r"\w+(?:[ -]\w+)*")
 
 

@@ -11,6 +11,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 # The earliest date that the zip format can store; a fixed date makes equal files give equal zips.
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
+# The system as the zip format numbers it: the upper half of the attributes is read as its permissions.
 UNIX = 3
 PLAIN_FILE = 0o100644 << 16
 

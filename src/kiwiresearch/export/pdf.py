@@ -68,6 +68,7 @@ FLAGS = (
     "--no-pdf-header-footer",
     "--generate-pdf-document-outline",
 )
+# The start of "/ModDate (D:20240501120000+00'00')"; the time zone stays.
 DATES = re.compile(rb"/(CreationDate|ModDate) \(D:\d{14}")
 ELEMENT_ID = re.compile(rb"\(node(\d{8})\)")
 """What Chromium calls an element; it counts other elements, too, and how many there are varies from run to run."""
@@ -126,6 +127,7 @@ def page_in_pdf(page: str, browser: str = "", *, instead: str = "") -> bytes:
         return _with_maker(_print(program, xml_safe(page)))
 
 
+# The end of a PDF with a classic cross-reference table; a PDF with a cross-reference stream does not match.
 TRAILER = re.compile(rb"\ntrailer\n<<(?P<rest>[^>]*)/Info (?P<number>\d+) 0 R>>\nstartxref\n(?P<start>\d+)\n%%EOF\s*\Z")
 
 
@@ -139,6 +141,7 @@ def _with_maker(content: bytes) -> bytes:
     rest = re.sub(rb"/Creator \([^)]*\)", lambda _: maker, info[2], count=1)
     at = len(content)
     update = info[1] + rest
+    # A table with one entry, which must have exactly 20 bytes; '/Prev' names the table of the original file.
     index = b"xref\n%s 1\n%010d 00000 n \n" % (trailer["number"], at)
     end = b"trailer\n<<%s/Info %s 0 R\n/Prev %s>>\nstartxref\n%d\n%%%%EOF\n"
     return content + update + index + end % (trailer["rest"], trailer["number"], trailer["start"], at + len(update))

@@ -13,7 +13,9 @@ BE = frozenset(("is", "are", "was", "were"))
 HAVE = {"has": "does", "have": "do", "had": "did"}
 MODAL = {"can": "can", "cannot": "can", "could": "could", "must": "must", "would": "would", "should": "should"}
 PARTICIPLES = frozenset(["been", "come", "become", "gone", "grown", "risen", "fallen", "spread", "known", "spoken"])
+# 'quickly' and 'never'; 'family' as well, which does no harm between 'has' and a participle.
 ADVERB = re.compile(r"\w+ly|almost|always|often|also|never|long|not|ever|since|already")
+# 'In the beginning' is a phrase before the subject; 'Inuit art' is a subject.
 PREPOSITION = re.compile(
     r"(?:In|On|At|By|From|After|Before|Under|During|With|Without|For|As|Since|Through|Throughout|Within|Among|Because|"
     r"Although|Though|When|While|If|Like|Unlike|Between|Despite|Around|About|Over|Until|To|Of|Early|Late)\b"
@@ -101,6 +103,7 @@ def _split(words: list[str], at: int, word: str) -> tuple[str, tuple[str, ...]] 
         return HAVE[word], ("have",)
     if word in known.past:
         return "did", (known.past[word],)
+    # 'The wall stands', 'the walls stand': after the wrong form of a noun, the word is not its verb.
     if word in known.singular and not words[at - 1].endswith("s"):
         return "does", (known.singular[word],)
     if word in known.plural and re.search(r"[^s]s$", words[at - 1]):
@@ -161,5 +164,6 @@ def _is_name(word: str, sheet: FactSheet) -> bool:
         return False
     bare = re.escape(re.sub(r"['’]s?$", "", word))
     low = len(re.findall(rf"(?<![\w-]){bare[0].lower()}{bare[1:]}(?![\w-])", sheet.all_text))
+    # Only after a small letter or a comma: at the beginning of a sentence, every word has a capital.
     high = len(re.findall(rf"(?<=[a-z,] ){bare}(?![\w-])", sheet.all_text))
     return low <= high

@@ -13,6 +13,7 @@ MAX_CHARS = 230
 MAX_LEAD_CHARS = 300
 """The first sentences of a page may be long: a question is made of a part of them."""
 IGNORED_TOPIC_WORDS = frozenset(("the", "The", "and", "for", "with", "film"))
+# ' (Greek: Ἀθῆναι (Athenai))': brackets within brackets, but no deeper.
 BRACKETED_TEXT = re.compile(r" \((?:[^()]|\([^()]*\))*\)")
 """In the first sentence of a page, a bracket has names in other languages and dates."""
 PAIRS = (("(", ")"), ("“", "”"))

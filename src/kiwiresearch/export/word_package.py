@@ -35,6 +35,7 @@ PAGE = (
     "</w:sectPr>"
 )
 """A4."""
+# Word expects these two before the footnotes themselves, which count from 1.
 SEPARATORS = (
     '<w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:separator/></w:r></w:p></w:footnote>'
     '<w:footnote w:type="continuationSeparator" w:id="0"><w:p><w:r><w:continuationSeparator/></w:r></w:p></w:footnote>'

@@ -245,6 +245,7 @@ class _Choice:
 
     def _is_new(self, question: WorksheetQuestion) -> bool:
         """Whether nothing that was taken has its answer, or is answered by its words."""
+        # True and false take turns, so that neither answer is the safer guess.
         if question.is_true is not None and question.is_true == next(
             (other.is_true for other in reversed(self.taken) if other.is_true is not None), None
         ):

@@ -188,6 +188,7 @@ def _close_pages(findings: RunFindings, topic: str) -> frozenset[EntryRef]:
     topic_pages = topic_pages_of(findings.brief)
     others = [page for page in findings.pages if page.source.ref not in topic_pages]
     points = sorted((page.source.points for page in others), reverse=True)
+    # The median: the better half of the pages.
     enough = points[(len(points) - 1) // 2] if points else 0.0
     begins = " ".join(
         claim.text.lower()

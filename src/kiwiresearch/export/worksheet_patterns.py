@@ -54,6 +54,7 @@ def verbs() -> Verbs:
     return Verbs(past, singular, frozenset(plural), kept, dropped)
 
 
+# Regular forms only: 'loved', 'carried', 'played'; the verbs that double a letter are listed in the file.
 def _with_ed(verb: str) -> str:
     if verb.endswith("e"):
         return f"{verb}d"

@@ -150,6 +150,7 @@ class RemovedInFile:
                     raise CannotWrite("The trash is in use by another process.", remedy="Try again.")
                 before = self._rows()
                 kept = [row for row in before if (row.get("kind"), row.get("id")) != (gone.kind, gone.id)]
+                # Rows of a newer version are kept, although this one does not show them.
                 rows = [*kept, *({key: getattr(added, name) for name, key in ITEM_KEYS.items()} for added in new)]
                 write_atomically(self._file, canonical_json({"items": rows}, indent=2))
                 return len(kept) < len(before)
@@ -226,6 +227,7 @@ class ArchiveAndTrash:
         if self._is_stored:
             self._list.put(item)
             return
+        # The folder first: a list that names what is not in the trash could not be put right.
         self._move(source, self._trashed(item))
         try:
             self._list.put(item)

@@ -221,6 +221,7 @@ NO_EVENTS_SEEN = (0, 0)
 def event_position(event_id: str) -> tuple[int, int]:
     """The position in an event's id; the beginning if the id is invalid."""
     attempt, _, number = event_id.strip().partition(".")
+    # With fewer than 16 digits, a number from a client fits into 64 bits.
     if all(part.isascii() and part.isdigit() and len(part) < 16 for part in (attempt, number)):
         return int(attempt), int(number)
     return NO_EVENTS_SEEN
@@ -288,6 +289,7 @@ def research_task(
 
 def request_from_record(row: Any) -> JobRequest:
     """The request of a record; ValueError, KeyError or TypeError if it is not one."""
+    # A request is stored without its kind: each kind but research has a key that no other has.
     if "case" in row:
         return FamilyRequest(str(row["case"]), int(row["steps"]), bool(row["model"]), str(row["upload"]))
     if "rows" in row:

@@ -205,6 +205,7 @@ class JobProcess:
     def ending(self, *, is_cancelled: bool) -> JobEnding | None:
         """How the job ended; None if we stopped it and it is to be resumed later."""
         last = self.last
+        # First, because a job that ended before a stop reached it keeps its result.
         if last.get("event") == "done":
             return JobEnding("done", {name: last[name] for name in ("pages", "kept", "story") if name in last})
         if last.get("event") == "failed":
@@ -255,6 +256,7 @@ class ProcessPool:
             usable = [process for process in waiting if process.is_usable]
             chosen = usable.pop() if usable else None
             self._idle = usable
+        # Outside the lock, because `close` waits for the process.
         for process in set(waiting) - {*usable, chosen}:
             process.close()
         return chosen or JobProcess()

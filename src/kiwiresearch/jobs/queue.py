@@ -318,6 +318,7 @@ class JobQueue:
     def events_after(self, job_id: str, position: tuple[int, int] = NO_EVENTS_SEEN) -> JobUpdate:
         """The events of a job after a position, as far as they are still stored."""
         leased = self._worker.leased_job(job_id) if self._worker is not None and is_job_id(job_id) else None
+        # The events of the running attempt are in memory; those of earlier attempts are only in the store.
         before = (leased.job.attempt, 0) if leased is not None else None
         events = [] if before is not None and position >= before else self._stored_events(job_id, position)
         if leased is not None:

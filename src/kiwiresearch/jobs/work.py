@@ -120,6 +120,7 @@ def _family(spec: JobSpec, request: FamilyRequest, on_event: EventListener) -> J
             store_progress(spec, {"pages": event["order"]})
         on_event(**event)
 
+    # 0 steps stay 0, which means no limit.
     outcome = work_on_case(spec, replace(request, steps=request.steps and request.steps - spec.steps_done), step)
     return JobResult(spec.steps_done + outcome.steps, spec.steps_done, outcome.story, "done")
 
@@ -213,6 +214,7 @@ def answer_all(
     finally:
         part.close()
     with reporting_write_errors(spec.folder):
+        # Only once all answers are on the disk: the file of this name is taken for complete.
         (hidden / UNFINISHED_ANSWERS).replace(spec.folder / ANSWERS)
         hidden.rmdir()
     story = _story(spec.folder / ANSWERS, len(rows))

@@ -187,6 +187,7 @@ class LeasedJob:
             try:
                 if rows:
                     self._store.jobs.add_events(self.row.holder, self.job.id, self.job.attempt, rows)
+                    # Stored: if the report below fails, they must not be stored a second time.
                     rows = []
                 if pages != self._stored_pages:
                     self._store.jobs.report_progress(self.row.holder, self.job.id, {"pages": pages})

@@ -187,6 +187,7 @@ METHOD_RANK = {"user": 0, "lead": 0, "plugin": 1, "wikidata": 1, "gedcom": 1, "i
 PRECISION_RANK = {"day": 0, "month": 1, "season": 2, "year": 3, "decade": 4, "century": 5, "millennium": 6, "age": 7}
 UNSEEN_VALUE_SHARE = 0.15
 """The share of belief reserved for values that have not been found."""
+# The most that a value is believed, without and with an original record of the event.
 MAX_SHARE_WITHOUT_RECORD, MAX_SHARE = 0.75, 0.95
 UNKNOWN_SOURCE = Source("", "", Message("an unknown source", "conflict.unknown_source"))
 
@@ -217,6 +218,7 @@ def weigh(tree: Tree, group: ValueGroup, problem: str) -> EvidenceWeight:
     origins = _origins(tree, evidence)
     support = _support(origins, max((statement.confidence for statement in group.facts), default=0.0))
     is_chosen = any(statement.is_chosen for statement in group.facts)
+    # Compared element by element: each criterion counts only if all before it are equal.
     evidence_class = (int(not is_chosen), int(bool(problem) or is_disputed), information, form, official)
     method = min((METHOD_RANK[item.method] for item in evidence), default=3)
     order = (
@@ -273,6 +275,7 @@ def _origins(tree: Tree, evidence: tuple[Evidence, ...]) -> dict[str, float]:
 def _support(origins: dict[str, float], confidence: float) -> float:
     against = 1.0
     for reliability in origins.values():
+        # Noisy-or: `against` is the chance that all independent origins are wrong.
         against *= 1 - min(max(reliability, 0.0), 1.0)
     return 1 - against if origins else confidence / 2
 
@@ -324,6 +327,7 @@ def find_tree_conflicts(tree: Tree) -> tuple[Conflict, ...]:
 def _conflict(tree: Tree, person: PersonId, field: FieldName, groups: tuple[ValueGroup, ...]) -> Conflict:
     problems = [date_problem(tree, person, field, group.when) for group in groups]
     weights = [weigh(tree, group, problem) for group, problem in zip(groups, problems, strict=True)]
+    # Value and id make the order total, so that equal evidence gives the same order in every run.
     order = sorted(range(len(groups)), key=lambda at: (weights[at].sort_key, groups[at].value, groups[at].facts[0].id))
     weights = [weights[at] for at in order]
     beliefs = confidences(weights)

@@ -63,6 +63,7 @@ def review_conflicts(conflicts: Sequence[Conflict], tree: Tree, model: Model) ->
         if not notes and conflict.is_tentative and tree.persons[conflict.person].living == "deceased":
             try:
                 analysis = request_analysis(conflict, model)
+                # An opinion with a name or number that the model was not given is ignored as a whole.
                 if not find_ungrounded_word(analysis.reasons(), "\n".join(_lines(conflict)), terms=EVIDENCE_TERMS):
                     conflict = reorder_values(conflict, analysis, model.name)
             except ModelError as problem:
@@ -94,6 +95,7 @@ def reorder_values(conflict: Conflict, analysis: Analysis, by: str) -> Conflict:
     if sorted(wished) != list(range(count)) or len(set(wished.values())) != count or not conflict.is_tentative:
         return conflict
     standings = [competing_value.evidence_class for competing_value in conflict.competing_assertions]
+    # The class of evidence comes first, so the model decides only between values of the same class.
     order = sorted(range(count), key=lambda at: (standings[at], wished[at]))
     best = order[0]
     if analysis.recommended_index != best or best == conflict.recommended_index:

@@ -26,6 +26,7 @@ from kiwiresearch.kin.tree import (
 from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, date_relation, dates_in
 
+# As `fold` writes them: "Austria-Hungary" is "austria hungary".
 COUNTRIES = """
 albania, algeria, argentina, armenia, australia, austria, austria hungary, bavaria, belgium, bohemia, bolivia, brazil,
 britain, bulgaria, canada, castile, chile, china, colombia, croatia, cuba, cyprus, denmark, ecuador, egypt, england,
@@ -44,6 +45,7 @@ WIDE_PLACES = frozenset(" ".join(place.split()) for place in COUNTRIES.split(","
 ValueComparison = Literal["identical", "subsumed", "calendar", "overlap", "variant", "incomparable", "conflict"]
 """How two values relate; only 'conflict' means that one of them is wrong."""
 
+# Jaro-Winkler: Hannover and Hanover are alike (0.97), Hamburg and Homburg are not (0.91).
 SPELLED_ALIKE = 0.93
 SINGLE_VALUE_FIELDS: tuple[FieldName, ...] = (
     "sex",
@@ -113,6 +115,7 @@ def _compare_places(one: str, other: str) -> ValueComparison:
         return "variant"
     if any(_alike(narrow, part) for part in second) or any(_alike(wide, part) for part in first):
         return "subsumed"
+    # 'Windsor' is within 'Windsor Castle, Berkshire'.
     if set(narrow.split()) <= set(" ".join(second).split()) or set(wide.split()) <= set(" ".join(first).split()):
         return "subsumed"
     countries = [{part for part in parts if part in WIDE_PLACES} for parts in (first, second)]
@@ -206,6 +209,7 @@ def _parents(tree: Tree, field: FieldName, ties: Sequence[Relationship]) -> Iter
 
 def group_values(field: FieldName, statements: Sequence[CompetingStatement]) -> tuple[ValueGroup, ...]:
     """The competing values; a fact that fits several of them supports none."""
+    # The most exact value founds a group, so that '1819' joins '24 May 1819' and not the other way round.
     exact_first = sorted(statements, key=lambda statement: (_width(statement), statement.value, statement.id))
     groups: list[list[CompetingStatement]] = []
     for statement in exact_first:

@@ -21,6 +21,7 @@ from kiwiresearch.kin.tree import DISCARDED, PersonId, Sex, Tree
 NOT_RELATED = "not known to be related"
 MAX_PATH = 5
 """The longest path that is described person by person; of a longer one only the length is given."""
+# 'mother of the wife of the brother' has three legs; of a path with more, only the length is given.
 MAX_LEGS = 3
 NEARER_THAN_COUSINS = 2
 """Generations up and down: parents, children, grandparents, grandchildren and siblings are nearer than cousins."""
@@ -124,6 +125,7 @@ class KinshipFinder:
             # There is always a word for the next neighbour, so each iteration advances.
             ends = range(len(people) - 1, at, -1)
             end = next(item for item in ends if item == at + 1 or self.relation_words(people[at], people[item]))
+            # The last leg comes first in words: 'father of the son-in-law'.
             legs.insert(0, (self.relation_words(people[at], people[end]) or [steps[end].kind])[0])
             at = end
         return " of the ".join(legs) if 0 < len(legs) <= MAX_LEGS else _distant_relation_words(len(people) - 2)
@@ -145,6 +147,7 @@ class KinshipFinder:
     def _blood_relations(self, first: PersonId, second: PersonId) -> list[BloodRelation]:
         """How two people descend from their nearest common ancestors, and from the nearest of the others."""
         ups, downs = self._ancestors(first), self._ancestors(second)
+        # The fewest generations in all come first; the stable sort below keeps that order.
         shared = sorted((ups[person] + downs[person], ups[person], person) for person in ups.keys() & downs.keys())
         # A descendant is never called a cousin, even if another line is shorter.
         shared.sort(key=lambda row: row[2] not in (first, second))
@@ -157,6 +160,7 @@ class KinshipFinder:
             found.append(BloodRelation(up, down, half, len(nearest) >= BOTH_SIDES))
             if not found[0].are_cousins:
                 break
+            # The ancestors of a common ancestor are shared as well, but they are not a second relationship.
             after = {ancestor for top in nearest for ancestor in self._ancestors(top)}
             shared = [row for row in shared if row[2] not in after]
         return found

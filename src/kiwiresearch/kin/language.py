@@ -25,9 +25,11 @@ K = TypeVar("K")
 __all__ = ["Match", "Pattern", "regex"]
 
 DATA = files("kiwiresearch.kin") / "data"
+# '{cap}' is a placeholder, '{2,15}' a quantifier.
 PLACEHOLDER = re.compile(r"\{([a-z][a-z_]+)\}")
 LINE_BREAK = re.compile(r"^\s+|\n\s*")
 INITIAL_PATTERN = re.compile(r"[A-Z]\.")
+# What follows the word in labels such as 'Child(ren)', 'Spouse(s)[1]' and 'Parents:'; '(born 1850)' stays.
 PLURAL = regex.compile(r"\(\w{1,3}\)|[\[(]\d+[\])]|[:*†]")
 NON_PERSON_KINDS = ("surname", "fiction", "myth", "several", "animal", "work")
 
@@ -260,11 +262,13 @@ def sex_by_kin(words: str, kind: str) -> Sex:
 
 def _phrases(table: Mapping[str, Iterable[str]]) -> PhraseMatcher:
     kinds = _by_word(table)
+    # An alternation takes the first phrase that fits, so 'half brother' must come before 'half'.
     longest_first = sorted(kinds, key=lambda phrase: (-len(phrase), phrase))
     return PhraseMatcher(re.compile("|".join(map(_phrase_pattern, longest_first)), re.IGNORECASE), kinds)
 
 
 def _phrase_pattern(phrase: str) -> str:
+    # A hyphen counts as part of a word: 'son' is neither in 'son-in-law' nor in 'step-son'.
     before = r"(?<![\w-])" if phrase[0].isalnum() else ""
     after = r"(?![\w-])" if phrase[-1].isalnum() else ""
     return before + re.escape(phrase) + after

@@ -16,6 +16,7 @@ AncestorLine = tuple[Parent, ...]
 """The way up from a person: ('father', 'mother') is the father's mother."""
 
 SIDES: dict[str, Parent] = {"paternal": "father", "maternal": "mother", "father": "father", "mother": "mother"}
+# 'Paternal grandfather: ', and below "Father's mother: " and 'Mother: '.
 SIDE_LABEL = re.compile(r"(?P<side>paternal|maternal) grand(?P<last>father|mother)\s*:\s*", re.IGNORECASE)
 STEPS_LABEL = re.compile(r"(?P<steps>(?:(?:father|mother)['’]s )*)(?P<last>father|mother)\s*:\s*", re.IGNORECASE)
 """A 'paternal great-grandfather' may be either of two people, so such labels are not read."""
@@ -106,6 +107,7 @@ def predecessors_from(tree: Tree, first: PersonId) -> Predecessors:
 
     Siblings who share a parent are reached through the parent.
     """
+    # Breadth-first, so the first way to a person is a shortest one.
     predecessors: dict[PersonId, Predecessor] = {first: Predecessor(first, "")}
     waiting = deque([first])
     while waiting:
@@ -123,6 +125,7 @@ def path_to(predecessors: Predecessors, second: PersonId) -> tuple[Step, ...]:
     if second not in predecessors:
         return ()
     steps = [Step(second, predecessors[second].kind)]
+    # Only the first person of a path has no relation to somebody before.
     while steps[-1].kind:
         before = predecessors[steps[-1].person].before
         steps.append(Step(before, predecessors[before].kind))

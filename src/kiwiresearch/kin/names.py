@@ -24,22 +24,31 @@ SAME_NAME = 0.8
 """The similarity from which two names count as the same person's."""
 NEUTRAL = 0.8
 """The score of a part that only one of the names has: it is neither for nor against a match."""
+# The rest of the similarity is that of the family names.
 GIVEN_SHARE = 0.6
 SECOND_NAMES = 0.9
 """The factor of a match in which neither is a first name."""
+# These must differ from each other: `loop.seeds` recognises a pet form and an initial by their value.
 SOUNDS_LIKE = 0.9
 PET_FORM = 0.95
 INITIAL = 0.85
 
+# 'IV' and 'XXIII' match, 'XL' and higher numbers do not.
 ROMAN = re.compile(r"(?=[IVXL])X{0,3}(?:IX|IV|V?I{0,3})")
+# The nickname in 'William "Bill" Hay' and "William 'Bill' Hay"; the apostrophe of "O'Brien" opens none.
 NICKNAME = re.compile(r"[\"“”«»„]([^\"“”«»„]+)[\"“”«»„]|[`‘']([^\s'’][^'’]*)[’'](?=\s|$)")
+# 'Smith' in 'Mary Hay (née Smith)' and in 'Mary Hay, born Smith'.
 MAIDEN = re.compile(r"[(\[,]?\s*\b(?:née|nee|né|born)\s+([^()\[\],;]+)[)\]]?")
 EMPEROR = re.compile(r"^(?:the )?Holy Roman Emp(?:eror|ress) ", re.IGNORECASE)
 BRACKETS = re.compile(r"\(([^()]*)\)")
+# 'Duke' and 'York and Albany' in 'Duke of York and Albany'.
 TERRITORY = re.compile(r"(?P<rank>\w+) of (?P<where>.+)")
+# A word with a capital, accented or not: 'York' and 'Évreux', but not 'the'.
 PLACE = re.compile(r"[^\W\d_a-z][^\W\d_]+")
+# 'Duke of York and Earl of Ulster' is two titles, 'Duke of York and Albany' one.
 TITLE_BREAK = re.compile(r"[,;()]| and (?=(?:the )?(?:\d+\w\w )?\w+ of )")
 STOPS = re.compile(r"[.,]+$")
+# 'Ivanovich', 'Petrovna', 'Ilyich', 'Jonsson', 'Gunnarsdottir', but not 'Popova', which is a surname.
 PATRONYMIC = re.compile(r"(?:ov|ev|y)(?:ich|na)$|sson$|dottir$")
 
 
@@ -175,9 +184,11 @@ def parse_name(text: str) -> PersonName:
     """The parts of a name. Never raises: a text that is not a name has no parts."""
     words = name_words()
     rest = " ".join(text.replace("_", " ").split())
+    # Otherwise 'Holy' and 'Roman' would be given names.
     rest = EMPEROR.sub("Emperor ", rest)
     maiden, rest = _cut(MAIDEN, rest)
     nickname, rest = _cut(NICKNAME, rest)
+    # 'Mary (Smith) Hay' has the maiden name in brackets; 'Mary Hay (writer)' and '(Mary) Hay' have none.
     for inner in BRACKETS.findall(rest):
         before, _, after = rest.partition(f"({inner})")
         if not maiden and inner[:1].isupper() and before.strip() and after.strip(" ,"):
@@ -232,6 +243,7 @@ def _split_tokens(
     given, surname = _given_and_surname(
         main_words, has_place=bool(byname_text or (of_rank and text.rstrip().endswith(titles[-1])))
     )
+    # A number after a surname is a generation: 'John Tyler II', but 'Henry II' is a king.
     if regnal and last_number and len(main_words) > 1:
         generation, regnal = generation or str(regnal), 0
     if len(given) > 1 and PATRONYMIC.search(fold(given[-1])):
@@ -253,6 +265,7 @@ def _given_and_surname(main_words: list[str], *, has_place: bool) -> tuple[tuple
     ):
         return tuple(main_words[1:]), main_words[0]
     start = len(main_words) - 1
+    # The particles before a surname belong to it: 'van der Rohe'.
     while start > 1 and main_words[start - 1].casefold() in words.particles:
         start -= 1
     return tuple(main_words[:start]), " ".join(main_words[start:])
@@ -260,6 +273,7 @@ def _given_and_surname(main_words: list[str], *, has_place: bool) -> tuple[tuple
 
 def _cut(pattern: re.Pattern[str], text: str) -> tuple[str, str]:
     found = pattern.search(text)
+    # A name cannot begin with its nickname or maiden name: then it is all there is.
     if not found or found.start() == 0:
         return "", text
     inner = next((group for group in found.groups() if group), "")
@@ -307,6 +321,7 @@ def _family_similarity(one: PersonName, other: PersonName) -> float:
     if mine and theirs:
         best = max(token_similarity(x, y) for x, y in product(mine, theirs))
         shared = {*map(fold, one.given[1:])} & {*map(fold, other.given[1:])}
+        # A shared middle name makes up for different surnames, as of a woman before and after she married.
         return max(best, NEUTRAL if shared else 0.0) if best < SOUNDS_LIKE else best
     if one.byname and other.byname:
         return max(token_similarity(x, y) for x, y in product(_places(one), _places(other)))

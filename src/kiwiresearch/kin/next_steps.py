@@ -121,6 +121,7 @@ def _cemetery(place: str) -> Message:
 
 
 def _time(when: DateRange | None) -> str:
+    # Without a date, the records of the time for which most families are researched.
     if when is None or when.last_year >= CIVIL_FROM:
         return "civil"
     return "parish" if when.last_year >= PARISH_FROM else "older"

@@ -155,6 +155,7 @@ def _loops_from(
     start: PersonId, children: dict[PersonId, list[tuple[PersonId, str]]], done: set[PersonId]
 ) -> Iterator[tuple[PersonId, ...]]:
     """The cycles found on the way down; without recursion, since a tree may be thousands of generations deep."""
+    # Depth-first: `at` has the people of the path with their next child; those in `done` lead to no further cycle.
     path, at = [start], {start: 0}
     while path:
         below = sorted(children.get(path[-1], ()))
@@ -199,6 +200,7 @@ def _years_at_most(first: DateRange, last: DateRange) -> float:
 
 
 def _is_too_old(birth: DateRange, death: DateRange) -> bool:
+    # Ages are in completed years, so 120 years and a day are not yet too many.
     return _years_at_least(birth, death) >= OLDEST_AGE + 1
 
 

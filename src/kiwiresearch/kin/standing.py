@@ -46,6 +46,7 @@ def conflict_positions(conflicts: Iterable[Conflict]) -> Mapping[str, ConflictPo
 
 def standing_of(stated: Fact | Relationship, position: ConflictPosition | None = None) -> Standing:
     """The standing of a fact or a relationship, which may be one of several that cannot all be right."""
+    # Before conflicts are looked at: rules do not judge what a person entered or decided.
     if stated.status not in DISCARDED and stated.is_entered:
         return Standing("entered", confidence_level(stated.confidence))
     if stated.status not in DISCARDED and position and not stated.decision:

@@ -79,6 +79,7 @@ class Event:
 def age_at(birth: DateRange, when: DateRange) -> Age:
     """The age at a time of a person with this birth."""
     (first, last), (begin, end) = birth.possible_days(), when.possible_days()
+    # Birthdays are counted in the calendar of both dates; in different ones, those of the Gregorian calendar.
     calendar: Calendar = "julian" if birth.calendar == when.calendar == "julian" else "gregorian"
     least = _years(last, begin, calendar) if last < ENDLESS_DAY and begin > -ENDLESS_DAY else None
     most = _years(first, end, calendar) if first > -ENDLESS_DAY and end < ENDLESS_DAY else None
@@ -141,6 +142,7 @@ def _person_events(tree: Tree, person: Person, weddings: list[DateRange]) -> Ite
     for fact in tree.facts_of(person.id, "marriage_date"):
         if fact.when is None or fact.status in DISCARDED:
             continue
+        # A wedding that a tie has too would be listed twice.
         if all(date_relation(date_range, fact.when) == "apart" for date_range in weddings):
             ages = _ages(tree, (person.id,), fact.when)
             place = place_of(tree, person, "marriage_place")

@@ -92,6 +92,7 @@ def row_id(kind: str, *parts: str) -> str:
     name = "\x1f".join((kind, *parts)).encode()
     # This is `uuid.uuid5`, which takes twice as long: a large family has 100,000 rows.
     digits = sha1(ID_NAMESPACE.bytes + name, usedforsecurity=False).hexdigest()
+    # The two highest bits of this digit are always 10, and the digit 5 below is the version (RFC 4122).
     variant = "89ab"[int(digits[16], 16) % 4]
     return f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 

@@ -99,6 +99,7 @@ class ModelServer:
         """The JSON at a path; None if the server has no such path."""
         try:
             with self.calling(path, request, deadline or Deadline(self._timeouts.connect_s * 2)) as response:
+                # Only OpenAI's own paths show that the key is wrong; the others are specific to one kind of server.
                 if response.status in (401, 403) and path.startswith("/v1/"):
                     raise self.error_for(response, "")
                 if response.status != 200:
@@ -249,6 +250,7 @@ class ChatModel:
     ) -> Iterator[ReplyPiece | Reply]:
         """One server's reply. Fields it rejects are left out; an empty stream is requested again in one piece."""
         rejected_fields, streamed = server.rejected_fields, True
+        # Ends at the latest when nothing is left to drop: each round drops one more field, or stops streaming.
         while True:
             request = wire.body(messages, options, self.name, rejected_fields, streamed=streamed)
             self._check_room(server, request, options, deadline)
@@ -256,6 +258,7 @@ class ChatModel:
                 if response.status == 200:
                     builder = ReplyBuilder(self._max_chars)
                     yield from server.read(response, builder, streamed=streamed)
+                    # Remembered only after success: what was refused for another reason must not be missing later.
                     server.rejected_fields = rejected_fields
                     if not builder.is_empty or not streamed:
                         yield builder.reply()

@@ -89,9 +89,11 @@ class CircuitBreakerModel:
 
 
 WORD = re.compile(r"[^\W_]+")
+# Matches what is before the first word of a sentence: "" and "Both died. ", but not "was born in ".
 SENTENCE_ENDS = re.compile(r"(?:^|[.!?…]\s+)$")
 MIN_DIGITS = 3
 """Shorter numbers are days and months, which may be written differently."""
+# Words of our own prompts, which a model may use with a capital although no source has them.
 TASK_WORDS = frozenset({"record", "records", "person", "persons", "both", "first", "second", "json", "hypothesis"})
 
 

@@ -216,6 +216,7 @@ def final_reply(pieces: Iterable[ReplyPiece | Reply]) -> Reply:
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 TURN = re.compile(r"^# (system|user|assistant)$", re.MULTILINE)
 PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+# Replaces the "<" of "</data>", "<|im_end|>" and "</s>"; leaves "<b>" and "a < b" unchanged.
 OWN_TOKENS = re.compile(r"<(?=\s*/?\s*data\b)|<(?=\|)|<(?=/?(?:s|bos|eos|start_of_turn|end_of_turn)>)", re.IGNORECASE)
 """Our own fence and the markers of chat templates: with these, the text of a page could break out of its fence."""
 
@@ -280,6 +281,7 @@ def fenced(name: str, text: str) -> str:
 def prompt(name: str) -> Prompt:
     """The prompt in the file of this name."""
     file = resources.files("kiwiresearch.llm") / "prompts" / f"{name}.md"
+    # A name with a slash could lead out of the folder.
     if not NAME.fullmatch(name) or not file.is_file():
         raise BadSettings(f"There is no prompt {name!r}.", remedy="Prompts are the files in llm/prompts.")
     return parse_prompt(name, file.read_text(encoding="utf-8"))
@@ -303,6 +305,7 @@ PER_PROMPT = 48
 """Some templates add a system message of their own."""
 
 WORD = re.compile(r"[A-Za-z]+")
+# Each sign, each digit and each line end; and a space before a digit, which counts by itself.
 PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~0-9\n]| (?=[0-9])")
 SPACES = re.compile(r"[^\S\n]{2,}")
 BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")

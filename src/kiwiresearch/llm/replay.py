@@ -17,6 +17,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Finish, Model, Options, Reply, ReplyPiece, ToolCall
 from kiwiresearch.system import write_atomically
 
+# A part of every key: with another number, all saved replies count as missing.
 REPLAY_VERSION = 1
 
 
@@ -50,6 +51,7 @@ class ReplayModel:
         key = _key(request)
         with self._lock:
             known = self._under_way.get(key)
+            # Under the lock, so that exactly one of several threads sends the request.
             mine = known or self._under_way.setdefault(key, Future())
         if known:
             return known.result()
@@ -104,6 +106,7 @@ class ReplayModel:
     def _stored(self, request: JsonDict) -> Reply | None:
         try:
             record = json.loads(self._path(request).read_text(encoding="utf-8"))
+            # Compared in full: a file may have been edited, or copied to another name.
             return _reply(record["reply"]) if record["request"] == request else None
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
@@ -125,6 +128,7 @@ def _turn(message: ChatMessage) -> list[Any]:
 
 def _plain(row: JsonDict) -> JsonDict:
     """The row as JSON reads it back: with lists for tuples, and without empty tools and calls."""
+    # Leaving out what is empty keeps the keys of replies that were saved before there were tools.
     rows = {key: list(value) if isinstance(value, tuple) else value for key, value in row.items()}
     return {key: value for key, value in rows.items() if value != []}
 

@@ -14,6 +14,7 @@ from kiwiresearch.llm.wire import BadServerOutput, CallPart, Delta, complaint_in
 STRIDE = 64
 """How many characters are read between two checks for repetition."""
 
+# Room for COPIES of a unit of MAX_UNIT characters.
 WINDOW = 4096
 COPIES = 5
 """A unit repeated this often at the end of a text counts as repetition."""
@@ -100,8 +101,10 @@ def without_repetition(text: str) -> str:
 def repetition_at_end(text: str) -> int:
     """The length of the unit that is repeated at the end of a text; 0 if there is none."""
     anchor = text[-ANCHOR:]
+    # The distance between the last characters and an earlier occurrence of them is the length of a possible unit.
     lowest = max(0, len(text) - MAX_UNIT - ANCHOR)
     found = len(text)
+    # `rfind` may overlap the last occurrence, but must start before it: units may be shorter than the anchor.
     while len(anchor) == ANCHOR and (found := text.rfind(anchor, lowest, found + ANCHOR - 1)) >= 0:
         unit = len(text) - ANCHOR - found
         if unit and _repeats(text, unit):
@@ -133,6 +136,7 @@ LEFT_OPEN = ("</think>", "</thinking>", "[/think]", "◁/think▷")
 CHANNEL, START, MESSAGE = "<|channel|>", "<|start|>", "<|message|>"
 ENDS = ("<|end|>", "<|return|>", "<|call|>")
 HARMONY = (CHANNEL, START, MESSAGE, *ENDS)
+# In "<|channel|>final<|message|>" the answer follows; after "analysis" or "commentary" it is thinking.
 FINAL = re.compile(r"\bfinal\b")
 MAX_HEADER = 256
 
@@ -214,6 +218,7 @@ class ThinkingSplitter:
         return found
 
     def _markers(self) -> Markers:
+        # Within a pair only its own closing tag counts: a model may write about other tags while it thinks.
         if self._close:
             return IN_PAIR[self._close]
         return IN_ANSWER if self._kind == "answer" and self._header is None else IN_CHANNEL

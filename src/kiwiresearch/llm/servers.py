@@ -16,6 +16,7 @@ from kiwiresearch.errors import BadSettings, ModelUnreachable
 from kiwiresearch.llm.wire import ChatRequest
 from kiwiresearch.network import is_loopback, split_server_address
 
+# The end of an address that a manual may show: "/v1/", "/v1/chat/completions", "/models"; "/openai" stays.
 OWN_PATHS = re.compile(r"(?:/v1)?(?:/chat/completions|/models)?/*$")
 
 
@@ -44,6 +45,7 @@ AskServer = Callable[[str, Mapping[str, Any] | None], Any]
 """Sends a request (None for GET) to a path of the server and returns the JSON it answers with, or None."""
 
 OLLAMA_DEFAULT = 4096
+# The line "num_ctx 8192" among the parameters of a model, of which each has a line.
 NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)", re.MULTILINE)
 
 
@@ -90,6 +92,7 @@ def _ollama_context(ask: AskServer, model: str) -> ContextSize:
         return ContextSize(int(num_ctx[1]))
     info = shown["model_info"] if isinstance(shown["model_info"], dict) else {}
     trained = [_positive(value) for key, value in info.items() if key.endswith(".context_length")]
+    # Asked again at the next call: once the model is loaded, /api/ps knows the real size.
     return ContextSize(min([OLLAMA_DEFAULT, *filter(None, trained)]), is_sure=False)
 
 
@@ -177,6 +180,7 @@ class Pool(Generic[Member]):
         """The number of the member to use, which counts as busy until the block ends."""
         now = time.monotonic()
         with self._lock:
+            # Resting servers last, then the least busy; the number makes the choice the same every time.
             chosen = min(left, key=lambda n: (now < self._resting_until[n], self._busy[n], n))
             self._busy[chosen] += 1
         try:

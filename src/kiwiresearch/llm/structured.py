@@ -24,8 +24,12 @@ def item_or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
 MAX_STARTS = 8
 """How many opening braces are tried."""
 
+# One string, bracket or comma, or a run of anything else. A string without an end matches nothing, so reading stops
+# there; the possessive `*+` keeps it from being searched again and again.
 PART = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],]|[^"{}\[\],]++', re.DOTALL)
+# An escape such as \n is matched first, so that only a real line break within a string is replaced.
 CONTROL = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
+# A value that cannot have been cut: ": true". Not ": 12", which may be the start of 123.
 WHOLE_WORD = re.compile(r":\s*(?:true|false|null)\s*$")
 IN_PROSE = re.compile(r'\{\s*[^\s"}]')
 """A brace followed by neither a key nor a closing brace, so it is part of prose and not of JSON."""

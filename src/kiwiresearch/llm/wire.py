@@ -48,6 +48,7 @@ def _events(lines: Iterable[str]) -> Iterator[JsonDict | None]:
         field, _, value = line.partition(":")
         if field in ("data", "error"):
             data.append(value.removeprefix(" "))
+        # An empty line ends an event, which may have several lines of data.
         elif not line and data:
             text, data = "\n".join(data), []
             if text.strip() == DONE:
@@ -91,6 +92,7 @@ def _object(text: str) -> JsonDict:
     return value
 
 
+# "request exceeds the available context size" and "prompt is too long"; not "unknown field: context".
 TOO_LONG = re.compile(
     r"exceed_?(?:s|ed)?\b.{0,40}context|context.{0,20}exceed|maximum context|context (?:length|size|window)"
     r"|prompt is too long|too many tokens",
@@ -239,6 +241,7 @@ def field_to_drop(request: ChatRequest, complaint: str, options: Options) -> str
     for field in (*named, *present):
         if field != "response_format":
             return field
+        # A refused schema is remembered by its text: the server may accept another one.
         is_schema = request["response_format"]["type"] == "json_schema"
         return options.schema.text if is_schema and options.schema else "json_object"
     return None

@@ -175,6 +175,7 @@ def run_text(context: ToolContext, jobs: JobQueue, arguments: ResearchArguments,
 def _wait_for(jobs: JobQueue, job: Job, timeout_s: float, caller: Caller) -> Job:
     """Wait until the job has ended, the time is up or the caller has left; the job itself continues."""
     until = time.monotonic() + timeout_s
+    # Listening begins before the state is looked up, so that no change in between is missed.
     with jobs.listeners.listening(caller.wake):
         while (job := jobs.get(job.id)).is_open and (left := until - time.monotonic()) > 0 and not caller.has_left:
             caller.wait(left)

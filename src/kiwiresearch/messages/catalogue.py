@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 KILO = 1_000
+# "2024-05", "2024-05-01" and "2024-05-01T10:00:00Z", of which the seconds are dropped; not "May 2024".
 DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:T(\d{2}:\d{2}))?")
 NARROW_SPACE = "\u202f"
 HARD_SPACE = "\u00a0"
@@ -65,6 +66,7 @@ class Locale:
 
     def _grouped(self, value: float, separated_from: int) -> str:
         text = f"{value:,}" if abs(value) >= separated_from else f"{value}"
+        # Through a NUL, because the decimal mark of French and Spanish is the comma that English has for thousands.
         return text.replace(",", "\0").replace(".", self.decimal_mark).replace("\0", self.thousands_mark)
 
     def signed(self, value: float) -> str:

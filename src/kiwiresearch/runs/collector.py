@@ -82,6 +82,7 @@ class ClaimCollector:
         found: dict[ClaimId, QuoteContext] = {}
         try:
             with self._folder.corpus.path.open("rb") as lines:
+                # The corpus has the pages in the order of the brief.
                 for source, line in zip(brief.sources.pages, lines, strict=True):
                     page = json.loads(line) if source.ref in of_page else {}
                     for claim in of_page[source.ref]:

@@ -1,4 +1,4 @@
-"""Runs whose brief was requested after they were stopped: what their readers are told."""
+"""Runs whose brief was requested after they were stopped: the notes for their readers."""
 
 from __future__ import annotations
 

@@ -203,6 +203,7 @@ def _good_lines(
     stream: IO[bytes], position: JournalPosition = JOURNAL_START
 ) -> Iterator[tuple[JsonDict, JournalPosition]]:
     for line in stream:
+        # A torn line has lost its line end or more, so it differs from the line that its content would give.
         content = line[CHECKSUM_DIGITS + 1 : -1]
         position = JournalPosition(position.end + len(line), _checksum(position.checksum, content))
         if line != _line(position.checksum, content):

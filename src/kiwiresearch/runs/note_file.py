@@ -54,6 +54,7 @@ def appending_notes(run: Path, note_lines: NoteLines | None = None) -> Iterator[
         if note_lines is None:
             yield lambda row: _append(file, row)
             return
+        # Copied before, so that the caller sees all notes of other hosts, and after, with the new one.
         with note_lines.appending(run.name) as add:
             _copy(file, note_lines)
             yield lambda row: add(_line(row).rstrip(b"\n"))

@@ -276,5 +276,7 @@ def _apply_line(row: Any, found: dict[str, Note], gone: dict[str, bool]) -> None
         return
     note = note_from_record(row)
     first = found.get(note.id, note)
+    # Whatever a later line says, a note keeps its author and the time of its first line.
     found[note.id] = replace(note, made=first.made, author=first.author)
+    # A note that is changed after it was removed is there again.
     gone[note.id] = False

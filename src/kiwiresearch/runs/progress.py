@@ -91,6 +91,8 @@ class _FollowedJournal:
         except OSError:
             size = 0
         rows = rows_after(steps, self.place) if size >= self.place.end else []
+        # The journal was cut back or replaced: what follows does not continue our checksum. A line that is only half
+        # written looks the same, and merely costs reading the file once more.
         if self.place.end and not rows and size != self.place.end:
             return False
         for row, place in rows:

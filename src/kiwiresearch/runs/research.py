@@ -256,6 +256,7 @@ class Research:
                     break  # a search without results leaves no folder
                 row = step_record(result.step)
                 if result.page is not None and isinstance(result.step, VisitStep):
+                    # Appended before the row of the step itself, which says how long these files are after it.
                     row |= _to_corpus(writer, result.page, result.step, len(walker.state.visited) + 1)
                     wanted = sentence_filter_for(walker.state.started, result.page)
                     row |= collector.read_page(result.page, self._finder.book(result.page.ref.book), wanted)

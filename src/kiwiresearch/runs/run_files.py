@@ -231,6 +231,7 @@ def has_valid_types(claim: Claim) -> bool:
         claim.type in CLAIM_TYPES
         and claim.origin in ("rule", "model")
         and all(isinstance(text, str) for text in texts)
+        # Not `isinstance`: true and false are integers in Python, but not places in a text.
         and all(type(place) is int for place in places)
         and all(type(point) in (int, float) and math.isfinite(point) for point in points)
     )

@@ -92,6 +92,7 @@ class JobFilesCopy:
             file, before = self._folder / WORK_FOLDER / name, self._sizes.get(name, 0)
             size = file.stat().st_size if file.exists() else 0
             if size != before:
+                # A resumed run may have cut the file back to its last complete step.
                 start = min(before, size)
                 pieces[name] = (start, _read(file, start, size))
                 self._sizes[name] = size

@@ -203,6 +203,7 @@ def _align(journal: Journal, parts: Mapping[str, GrowingFile]) -> None:
             if not all(sizes[name] <= after[name] <= parts[name].size for name in parts):
                 break
             appended = {name: readers[name].read(after[name] - sizes[name]) for name in parts}
+            # After a power cut a file may have its full size and end in zeros, which only the hash reveals.
             if any(row.get(f"{name}_sha") not in (None, content_digest(new)) for name, new in appended.items()):
                 break
             steps, sizes = steps + 1, after

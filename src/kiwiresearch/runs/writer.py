@@ -79,6 +79,7 @@ class RunWriter:
                 work = open_work(folder, header, lock)
                 if _manifest(folder):  # left by a run that lost an output and is being redone
                     (folder / MANIFEST).unlink()
+                # Everything worked: the lock is kept until `close`.
                 undo.pop_all()
         return cls(folder, "new" if work.journal.is_new else "unfinished", header, work, made)
 

@@ -134,6 +134,7 @@ class _ChainTrace:
     removed: list[int] = field(default_factory=list)
 
     def follow(self, position: int, wanted: str) -> None:
+        # Backwards, since only the head is stored apart from the rows: each row vouches for the hash of the one before.
         by_hash: defaultdict[str, list[int]] = defaultdict(list)
         for index, row in enumerate(self.rows):
             by_hash[row.hash].append(index)
@@ -159,10 +160,12 @@ class _ChainTrace:
         if self.chain.hash_matches(row, position):
             return previous
         self.changed.append(position)
+        # A changed row may still have its true previous hash; if no row has that, the neighbour's hash is taken.
         known = previous == FIRST_PREVIOUS_HASH or self._of_hash(by_hash.get(previous, ()), position - 1) is not None
         return previous if known else self._hash_at(by_seq.get(position - 1))
 
     def _of_hash(self, indexes: Sequence[int], position: int) -> int | None:
+        # Copies of a row have the same hash: the one that is right at this position is the original.
         free = [index for index in indexes if index not in self.positions]
         return min(free, key=lambda index: not self.chain.hash_matches(self.rows[index], position)) if free else None
 
@@ -182,6 +185,7 @@ class _ChainTrace:
         for index, row in enumerate(self.rows):
             if index not in self.positions:
                 found.append(AuditProblem(row.seq, "inserted", f"row {row.seq} was inserted"))
+        # Rows renumbered after a removal or an insertion are not reported a second time.
         if not found:
             moved = [(home, self.rows[index].seq) for index, home in self.positions.items()]
             found = [
@@ -246,6 +250,7 @@ class Audit:
         values = {"at": at, "user": user, "host": origin, "action": action, "subject": subject, "outcome": outcome}
         with self._db.writing("audit") as connection:
             head = _read_head(connection)
+            # `append` only updates the head, so its row must exist before the first append.
             if head == NO_ROWS:
                 connection.execute(
                     self._db.upsert(AUDIT_HEAD, {"name": HEAD_NAME, "seq": 0, "hash": FIRST_PREVIOUS_HASH})

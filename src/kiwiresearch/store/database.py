@@ -25,6 +25,7 @@ from kiwiresearch.store.engine import (
 )
 
 BUSY_S = 30.0
+# Between two tries to switch to write-ahead logging.
 PAUSE_S = 0.01
 STORE_ERRORS = ErrorKinds("store", busy=StoreUnreachable, damaged=StoreDamaged, unreachable=StoreUnreachable)
 LOCK_SPACE = 543_197_703
@@ -94,6 +95,7 @@ class Database:
         """Like `writing`, for callers that raise other errors inside and wrap their statements in `errors`."""
         with self._engine.connect() as connection:
             if self.is_file:
+                # SQLite refuses to turn a read transaction into a write if another process has written meanwhile.
                 connection = connection.execution_options(**{BEGIN_OPTION: "BEGIN IMMEDIATE"})
             with connection.begin():
                 if not self.is_file:
@@ -107,6 +109,7 @@ class Database:
         """Like `reading`, for callers that raise other errors inside and wrap their statements in `errors`."""
         with self._engine.connect() as connection:
             if not self.is_file:
+                # By default each statement of a server's transaction sees a newer state.
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin() as transaction:
                 yield connection
@@ -148,6 +151,7 @@ class Database:
             return None
         raw = connection.connection.dbapi_connection
         assert isinstance(raw, sqlite3.Connection)
+        # `data_version` changes with writes of other connections only, and is comparable only on the same one.
         by_others = raw.execute("PRAGMA data_version").fetchone()[0]
         return raw, by_others, raw.total_changes
 
@@ -176,6 +180,7 @@ class Database:
             assert raw is not None
             cursor = raw.cursor()
             try:
+                # On a disk that does not support it, the result is another mode and not an error.
                 cursor.execute("PRAGMA journal_mode=WAL").fetchone()
             except sqlite3.OperationalError as problem:
                 if not error_code(problem).startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):

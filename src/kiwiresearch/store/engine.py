@@ -55,6 +55,8 @@ class _EngineMessage(NamedTuple):
 
 def _engine_messages(kind: ErrorKinds) -> tuple[_EngineMessage, ...]:
     other = f"is not a {kind.noun}: it is another kind of file"
+    # The first match counts: 'permission denied for database "x"' comes before 'database "x" does not exist', and
+    # "connection", which occurs in many messages, comes last.
     rows: tuple[tuple[tuple[str, ...], tuple[str, ...], type[KiwiError], str, str], ...] = (
         (("SQLITE_BUSY", "SQLITE_LOCKED", "55P03"), (), kind.busy, LOCKED, WAIT_FOR_WRITER),
         (("40P01",), (), kind.busy, LOCKED, "Try again."),
@@ -245,6 +247,7 @@ def open_engine(address: Address, kind: ErrorKinds, *, busy_s: float, connection
 def _set_up_file_connection(connection: Any, _: object) -> None:
     connection.isolation_level = None  # the driver would begin transactions on its own, and late
     connection.execute("PRAGMA foreign_keys=ON")
+    # With write-ahead logging, a power failure may undo the last commits but cannot damage the file.
     connection.execute("PRAGMA synchronous=NORMAL")
     # A text that is not UTF-8 should damage its own row only: by default SQLite refuses all rows read with it.
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")

@@ -150,6 +150,7 @@ def drop_incomplete_run(connection: Connection, job_id: str) -> None:
 
     A worker that was still writing them has lost the job, and is refused before its next piece.
     """
+    # An earlier revision of the same run stays readable; a run that was never completed counts as revision 0.
     current = select(RUN.c.revision).where(RUN.c.id == job_id).scalar_subquery()
     connection.execute(delete(PIECE).where(PIECE.c.run_id == job_id, PIECE.c.revision > func.coalesce(current, 0)))
 
@@ -166,9 +167,11 @@ def settle_lost_job(connection: Connection, row: Row[Any], why: str, at: str, ma
     losses = losses_with(row, why, at)
     lost_starts = row.tries + 1 if is_count(row.tries) else 1
     values: dict[str, Any] = {"losses": losses, "tries": lost_starts, "state": "queued"}
+    # Before the limit of lost starts, so that a job whose user cancelled it never counts as failed.
     if row.stop_wanted:
         values |= {"state": "cancelled", "ended_at": at}
     elif lost_starts >= max_lost_starts:
+        # `tries` starts at 0 with each restart, so losses from before the last one are not listed.
         counted = [loss for loss in losses if _counts_as_failure(loss)][-lost_starts:]
         reasons = "; ".join(f"{item.get('at')}: {item['why']}" for item in counted)
         problem = f"It failed {lost_starts} times ({reasons})."

@@ -180,6 +180,7 @@ class Jobs:
             ]
             if not new:
                 return
+            # The numbers of events that are dropped here are still used up, so readers never see a number twice.
             connection.execute(insert(EVENT), new[-MAX_EVENTS:])
             newest_first = select(EVENT).where(of_job).order_by(EVENT.c.attempt.desc(), EVENT.c.number.desc())
             cutoff = connection.execute(newest_first.offset(MAX_EVENTS).limit(1)).one_or_none()

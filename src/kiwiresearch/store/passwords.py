@@ -27,8 +27,10 @@ MAX_MEMORY = 2**30
 HASH_SLOTS = threading.BoundedSemaphore(4)
 """Each hash needs 32 MiB and a tenth of a second: many sign-ins at once must not use up the memory."""
 
+# 60 syllables, so nearly 3,500 groups of two different ones: 11.7 bits each.
 CONSONANTS, VOWELS = "bdfgkmnrstvz", "aeiou"
 PASSWORD_GROUPS = 3
+# Whole groups: 'muda' and 'mude' match 'mud.', 'bako' matches nothing.
 UNWANTED = re.compile(
     "bite|boba|buta|dago|dike|fato|feto|fod.|fuk.|gode|gora|gore|kike|kuso|maso|mata|mofo|moro|mud.|nazi|neg.|neki|nig.|nud."
     "|rata|sado|sid.|seno|suka|tar.|teta|vag."
@@ -93,6 +95,7 @@ class Cost:
 
     @property
     def memory(self) -> int:
+        # As OpenSSL counts it, which refuses a hash that needs more than `maxmem`.
         return 128 * self.r * (self.n + self.p + 2)
 
     @property
@@ -140,7 +143,7 @@ class PasswordHash:
 
 
 NO_PASSWORD = PasswordHash(COST, bytes(SALT_BYTES), b"")
-"""Matches nothing, with the same work: the time of an answer must not tell which names exist."""
+"""Matches nothing, with the same work: the time of an answer must not reveal which names exist."""
 
 
 def _derived(password: str, cost: Cost, salt: bytes) -> bytes:

@@ -63,6 +63,7 @@ class QuestionRows:
         with self._db.writing() as connection:
             until = self._db.now(connection) - older_than_s
             is_old = QUESTIONS.c.changed_at <= until
+            # As text: with the column's own type, the value to compare with would be written as JSON once more.
             has_deleted = type_coerce(QUESTIONS.c.deleted, Text) != EMPTY_LIST
             connection.execute(update(QUESTIONS).where(is_old, has_deleted).values(deleted=[]))
 

@@ -41,6 +41,7 @@ def decompress_piece(row: bytes, what: str) -> bytes:
     """A decompressed piece; never longer than `PIECE_BYTES`, whatever the row contains."""
     opened = zlib.decompressobj()
     try:
+        # One byte more than a piece may have is enough to notice a row that would fill the memory.
         piece = opened.decompress(row, PIECE_BYTES + 1)
     except zlib.error as problem:
         raise damaged_content(what) from problem
@@ -257,6 +258,8 @@ class RunFiles:
             self._switch(connection, run_id, revision)
 
     def _switch(self, connection: Connection, run_id: str, revision: int) -> None:
+        # The higher revision started later and stays, even if this one is completed after it; the delete below then
+        # removes what was just written.
         run = self._db.insert(RUN).values(id=run_id, revision=revision)
         newer = {"revision": revision}
         connection.execute(

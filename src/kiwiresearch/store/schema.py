@@ -34,6 +34,7 @@ class DatabaseSchema:
     def create(self, connection: Connection) -> None:
         """Create the tables, in the caller's transaction."""
         new = self.metadata.sorted_tables
+        # The properties of a case are not among the tables that are copied and compared, so they are declared apart.
         if self.properties.metadata is not self.metadata:
             new = [*new, self.properties]
         for table in new:
@@ -98,6 +99,7 @@ def digest(connection: Connection, tables: Iterable[Table], left_out: Collection
         columns = [column for column in table.c if column not in left_out]
         hashed.update(f"{table.name}\n".encode())
         rows = connection.execute(select(*columns).execution_options(yield_per=ROWS_PER_READ))
+        # Sorted by hash, because engines sort texts differently.
         for line in sorted(_row_hash(row._mapping) for row in rows):
             hashed.update(line)
     return "sha256:" + hashed.hexdigest()

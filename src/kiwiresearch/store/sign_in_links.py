@@ -52,6 +52,7 @@ class SignInLinks:
         }
         with self._db.writing() as connection:
             require_user(connection, name)
+            # Expired links of all users go too: nothing else deletes them.
             is_replaced = and_(LINK.c.used_at == "", or_(LINK.c.user == name, LINK.c.expires_at <= made_at))
             is_old = and_(LINK.c.used_at != "", LINK.c.used_at < forget_before)
             connection.execute(delete(LINK).where(or_(is_replaced, is_old)))

@@ -144,11 +144,13 @@ def prepare_tables(db: Database) -> None:
     """Create or migrate the tables; any number of processes may do so at once."""
     _make_file(db)
     with db.reading() as connection:
+        # Before anything is changed: another kind of file is refused as it is.
         version = _version(connection, db)
     if db.is_file:
         db.enable_wal()
     if version != SCHEMA.version:
         with db.writing("tables") as connection:
+            # Again, since another process may have created or migrated the tables before this one got the lock.
             version = _version(connection, db)
             if version:
                 SCHEMA.upgrade(connection, version)
@@ -175,6 +177,7 @@ def _version(connection: Connection, db: Database) -> int:
     """The version of the store; 0 if there is none yet."""
     version = SCHEMA.read_version(connection, db)
     others = table_names(connection) if version == 0 else set()
+    # A file must be a store of its own; in a schema of a server, tables of others do no harm.
     if others if db.is_file else others & set(METADATA.tables):
         raise StoreDamaged(f"{db.name!r} is not a kiwiresearch store.", remedy="Use another file or address.")
     return version

@@ -20,6 +20,7 @@ METADATA = MetaData(
     }
 )
 
+# PostgreSQL refuses NUL, and UTF-8 has no surrogates: 'a\0b' cannot be stored, 'añ😀' can.
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 

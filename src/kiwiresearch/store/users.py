@@ -24,6 +24,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 OWNER: Role = "owner"
 USERS_LOCK = "users"
 MAX_NAME = 100
+# 192 random bits, which nobody can guess; see `secret_hash`.
 TOKEN_BYTES = 24
 PREFIX = "kiwi_"
 
@@ -140,6 +141,7 @@ class Users:
 
         Their jobs lose their user, since a later user of that name may be another person.
         """
+        # The queue too, so that no job of this user is leased or added between the two states.
         with self._db.writing(QUEUE_LOCK, USERS_LOCK) as connection:
             require_user(connection, name)
             _keep_an_owner(connection, name)

@@ -68,6 +68,7 @@ def _is_literal(fact: Unsupported, sources: Sequence[str]) -> bool:
     """Whether a date is in a source literally, though nothing there marks it as a date."""
     if fact.kind != "date":
         return False
+    # Finds "1859" in "in 1859." and "(1859)", but not in "18591", "v1859" or "1859,5".
     pattern = re.compile(rf"(?<![\w,.]){re.escape(fact.text)}(?![\w]|[,.]\d)")
     return any(pattern.search(source) for source in sources)
 
@@ -85,6 +86,8 @@ def _row_text(quotes: Sequence[str]) -> str:
 
 def _differs_by_name(text: str, quote: str, names: Sequence[str]) -> bool:
     """Whether a claim is its quote word for word, except for a name that replaces a pronoun or description."""
+    # "Darwin was born in 1809" and "He was born in 1809": without their common start and end, a name and a pronoun
+    # are left.
     claimed, quoted = text.split(" "), quote.split(" ")
     first = first_difference(claimed, quoted)
     last = first_difference(claimed[first:][::-1], quoted[first:][::-1])

@@ -64,7 +64,7 @@ class RunProof:
     compared: tuple[str, ...] = ()
     """Parts that were compared with the books, or with parts that were."""
     hash_only: tuple[str, ...] = ()
-    """Parts of which only a hash was checked: whoever can correct the hash can invent them."""
+    """Parts of which only a hash was checked: anyone who can correct the hash can invent them."""
     not_repeated: str = ""
     """Why the research was not repeated; empty if it was."""
     not_part: tuple[str, ...] = ()
@@ -244,7 +244,7 @@ def json_document(raw: bytes) -> JsonDict:
     """A JSON object; ValueError for anything else."""
     found = json_value(raw)
     if not isinstance(found, dict):
-        raise ValueError("it is not a JSON object")  # noqa: TRY004 (as for bytes that are no JSON)
+        raise ValueError("it is not a JSON object")  # noqa: TRY004 (as for bytes that are not JSON)
     return found
 
 

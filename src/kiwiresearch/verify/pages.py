@@ -85,6 +85,7 @@ def verify_pages(
                 continue
             page = _read(ref, book, location)
             evidence = replace(_evidence(row, book, page, same_version=same_version), with_model=with_model)
+            # Taken out: claims that are left at the end belong to no page of the corpus.
             verify_claims(claims_by_page.pop(ref, []), evidence, ledger)
             with ledger.counting("pages") if page is not None else nullcontext():
                 _verify_page(row, book, page, location)
@@ -140,6 +141,7 @@ def _verify_page(row: JsonLine, book: ManifestBook, page: PageDoc | None, locati
     if not is_page_address(found["url"], EntryRef(book.id, found["path"]), book):
         location.fail(f"its address is {found['url']!r:.90}")
     right = plain(page_record(page)) if page is not None else {name: found[name] for name in found if name != METADATA}
+    # The address depends on where the book was, and the metadata on the crawl: both were checked above.
     right |= {"url": found["url"], METADATA: metadata}
     if canonical_bytes(right) == row.raw:
         return

@@ -97,6 +97,7 @@ class Repetition:
         for name in self._differing_fields(manifest):
             ledger.fail(MANIFEST, f"its {name!r} is not what the same research gives again")
         for name in self._differing_files(files):
+            # Read again for each file: names are sorted, so a fault in the brief is known before its reports.
             failed = ledger.failed_files
             if name in failed or (name in (REPORT, REPORT_PAGE) and BRIEF in failed):
                 continue
@@ -185,6 +186,7 @@ def _repeated(
     record = manifest.record
     settings: dict[str, Any] = dict(record["settings"])
     limit = settings.pop("search_books")
+    # No model is asked here: if one took part in the run, its inputs differ, and `_differing_inputs` says so.
     own = replace(workspace.settings, model_url="", embedder="", search_books=limit)
     if "authority" not in record:
         own = replace(own, atlas=())
@@ -207,6 +209,7 @@ def _repeated(
             if not steps:
                 ledger.fail(CORPUS, f"the same research reads more than {manifest.page_count:,} pages")
                 return Repetition(why_not="it reads more pages than the run has")
+            # The run was stopped after these steps, and its brief was written from what had been read.
             research.run(folder, read_no_more=True)
         return Repetition({file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()})
 

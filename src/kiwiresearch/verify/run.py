@@ -280,6 +280,7 @@ def shelf_for(folder: Path, workspace: Workspace, wanted: Sequence[str] = ()) ->
     from kiwiresearch.zim import METADATA
 
     named = shelf_of(workspace, wanted).books if wanted else ()
+    # In this order, since the first book with the right UUID that can be opened is used.
     books: list[ListedBook] = [
         *named,
         *(shelf_of(workspace).books if workspace.settings.is_shared_store else workspace.shelf_file.books()),

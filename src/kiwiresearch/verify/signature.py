@@ -18,9 +18,11 @@ PROGRAM = "ssh-keygen"
 NAMESPACE = "kiwiresearch-run"
 """What a signature is for: one that a key made for something else is not accepted."""
 MAX_SIGNERS_BYTES = 2**20
+# "ssh-ed25519" and "sk-ssh-ed25519@openssh.com" begin a public key; "ann@example.org" begins a line of allowed signers.
 KEY_TYPE = re.compile(r"(?:sk-)?(?:ssh|ecdsa)-[\w@.-]+")
 NOT_IN_NAME = re.compile(r"[^\w.@+-]")
 """Includes wildcard characters, because ssh-keygen treats signer names as patterns."""
+# Of the output 'Good "kiwiresearch-run" signature with ED25519 key SHA256:…'.
 GOOD = re.compile(r"\bkey (?P<key>SHA256:\S+)")
 
 
@@ -64,6 +66,7 @@ def check_signature(folder: Path, signers: Path, ledger: Ledger) -> Signature | 
         if unverified.returncode or found is None:
             ledger.fail(SIGNATURE, "it is not a signature of this manifest.json")
             return None
+        # This lists everyone with that key; only `verify` checks from when to when, and for what, their key is allowed.
         names = _ssh_keygen(["find-principals", "-s", str(made), "-f", str(allowed)], b"")
         for name in names.stdout.decode(errors="replace").splitlines():
             if not _ssh_keygen(["verify", *verify_options, "-f", str(allowed), "-I", name], manifest).returncode:

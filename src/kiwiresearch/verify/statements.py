@@ -167,6 +167,7 @@ def _statement_faults(statement: Statement, claims: Sequence[Claim], languages: 
         for fact in unsupported_facts(statement.text, list(dict.fromkeys(sources)), language):
             yield f"has the {fact.kind} {shown(fact.text)}, which none of its claims has"
     pages = len({claim.ref for claim in claims})
+    # A statement names at most MAX_CLAIMS claims, so more pages than theirs may say the same.
     if statement.pages < 1 or (statement.pages > pages and len(claims) < MAX_CLAIMS):
         yield f"counts {statement.pages} pages, but its claims are from {pages}"
 
@@ -175,6 +176,7 @@ def is_part(text: str, claim: str) -> bool:
     """Whether a text is a claim or a part of it, apart from its capital and full stop."""
     words = text.removesuffix(".")
     for begin in {words, words[:1].lower() + words[1:]} if words else ():
+        # "the comet" is not a part of "the cometary nucleus": the letters around it must not continue a word.
         at = claim.find(begin)
         if at >= 0 and not claim[at - 1 : at].isalnum() and not claim[at + len(begin) :][:1].isalnum():
             return True

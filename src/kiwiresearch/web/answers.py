@@ -102,6 +102,7 @@ class AnswerResponder:
     async def respond(self, body: QuestionOptions, accept: str) -> Response:
         """A stream or a document, as the client prefers."""
         events = self._context.asker.events(body.question, body.options())
+        # `stream` in the body decides; the header only if the body leaves it open.
         wants_stream = EVENT_STREAM in accept.lower() if body.stream is None else body.stream
         return await (self.stream(events) if wants_stream else self.document(events))
 

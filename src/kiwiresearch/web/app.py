@@ -101,6 +101,7 @@ def _openapi(app: FastAPI) -> JsonDict:
         schemas.pop(unused, None)
     schemas["Problem"] = TypeAdapter(ProblemReply).json_schema()
     parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    # Nothing or a token: whether one is needed depends on the settings of the server.
     schema["security"] = [{}, {"token": []}]
     for path, methods in schema.get("paths", {}).items():
         for operation in methods.values():

@@ -123,6 +123,7 @@ def router(context: ServerContext) -> APIRouter:
     def rows_reply(
         atlas: Atlas, question: tuple[Hashable, ...], limit: int, answer: Callable[[], ResultSlice]
     ) -> AtlasRowsReply:
+        # The policy comes after the cache, so that a cached result never shows what is hidden now.
         shown = atlases.policy_filter(atlas).filter_page(atlases.cached_result(atlas, question, answer))
         return extend(AtlasRowsReply, shown, limit=limit)
 

@@ -112,6 +112,7 @@ def cached_claims(page: PageDoc, book: Book) -> tuple[Claim, ...]:
     return CLAIM_CACHE.get(page.ref, lambda: claims_in_turn(page, book).claims)
 
 
+# 'image/png' and 'application/vnd.ms-excel'; nothing that could end the header, which has it from the book.
 TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
 # One range only. 18 digits are more than any file has, and are parsed quickly.
 RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))")
@@ -218,6 +219,7 @@ def file_response(
         found[1] and found[2] and int(found[2]) < int(found[1])
     ):  # not a valid range: HTTP says to ignore it
         return _bytes_response(content, 0, size, 200, headers)
+    # "bytes=0-99" is the first hundred bytes, "bytes=500-" all from there on, and "bytes=-100" the last hundred.
     start = int(found[1]) if found[1] else max(size - int(found[3]), 0)
     end = min(int(found[2]) + 1, size) if found[2] else size
     if start >= end or found[3] == "0":

@@ -192,6 +192,7 @@ class ChatWriter:
                     pass  # clients add each source to those before it, and cannot take one back
                 case Thought(text):
                     yield self._chunk(ChatDelta(reasoning_content=text))
+                # Only what a model writes: sentences of pages are sent with `Done`, where they have their numbers.
                 case AnswerText(text) if text != ruled or said:
                     said += text
                     yield self._chunk(ChatDelta(defused(text)))

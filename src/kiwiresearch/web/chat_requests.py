@@ -22,7 +22,9 @@ from kiwiresearch.text import printable
 PROMPT_OPENING = "### Task:"
 HISTORY = "<chat_history>"
 TOOLS = "Available Tools:"
+# A line such as "USER: Who was Ada?" in the history; not "The USER: field", which does not begin with it.
 ROLE_MARK = re.compile(r"^(USER|ASSISTANT|SYSTEM|TOOL):[ \t]*", re.MULTILINE)
+# The key in an instruction such as `JSON format: { "title": "your title" }`.
 REQUESTED_KEY = re.compile(r'"(title|tags|follow_ups|queries|text|prompt)"\s*:')
 USER_QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
 CONTEXT_END = "</context>"
@@ -35,6 +37,7 @@ def background_reply(prompt: str, system: str = "") -> str | None:
     Such a prompt is recognised by its opening, the conversation in it and the key it asks for: the words between them
     differ by version, and users can change them.
     """
+    # Open WebUI lets a model choose among its own tools: none of them is needed.
     if system.lstrip().startswith(TOOLS):
         return json.dumps({"tool_calls": []})
     instructions, has_history, conversation = prompt.partition(HISTORY)

@@ -49,6 +49,7 @@ class ComparisonCache:
 
 
 def _stamps(*runs: RunView) -> Stamps:
+    # All files that a comparison reads.
     files = [run.path / name for run in runs for name in (MANIFEST, CLAIMS, BRIEF)]
     return tuple(run.id for run in runs), tuple(file_stamp(file.stat()) for file in files if file.exists())
 

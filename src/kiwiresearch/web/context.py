@@ -119,6 +119,7 @@ class Atlases:
                 found.setdefault(atlas.book.id, atlas)
             else:
                 unusable.append(UnusableFolder(path.name, book=atlas.book.title or atlas.book.name))
+        # After the settings: a folder that an owner has named counts before one that was created here.
         for path in self._atlas_folders.finished():
             with contextlib.suppress(KiwiError):  # the page of books offers to create it again
                 atlas = self._open(path)
@@ -245,6 +246,7 @@ class ServerContext:
 
     def reload_books(self) -> None:
         """Use the current list of books at once; requests that are reading a book end first."""
+        # Entering refreshes the list.
         with self.locked_finder():
             pass
 

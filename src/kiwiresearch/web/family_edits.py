@@ -58,6 +58,7 @@ def editing_case(families: Families, request: Request, case: str, *, with_books:
 
 def make_edit(families: Families, request: Request, case: str, body: models.EditBody) -> models.EditReply:
     """Make a change in the name of the visitor."""
+    # The books, which others may be using, are needed only for a quote from a page.
     with editing_case(families, request, case, with_books=bool(body.page)) as found:
         with found.store.step("user"):
             person = body.apply(found, body.basis(current_visitor().name))

@@ -237,6 +237,7 @@ FILE_SIGNATURES = (b"0 HEAD", b"PK\x03\x04")
 
 def _check_kind(head: bytes) -> None:
     """Refuse at once anything that cannot be a family file; other errors are found when the job reads it."""
+    # UTF-16 has a NUL beside each ASCII letter: without byte order marks and NULs, all encodings begin alike.
     plain = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").replace(b"\0", b"")
     if not plain.startswith(FILE_SIGNATURES):
         raise BadUsage("This is not a GEDCOM file: it does not start with a HEAD record.", remedy=EXPORT_AGAIN)
@@ -250,6 +251,7 @@ def _queue_import(families: Families, case: str, part: Path, digest: str, name: 
     try:
         return start_job(families.jobs, FamilyRequest(chosen, upload=digest))
     except KiwiError:
+        # A file that was there before belongs to another job, which has yet to import it.
         if is_new:
             place.drop_upload(digest)
         raise

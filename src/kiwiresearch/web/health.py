@@ -137,6 +137,7 @@ def router(context: ServerContext) -> APIRouter:
             return JSONResponse(plain(Health("ok")))
         settings = context.workspace.settings
         until = time.monotonic() + TIMEOUT_S
+        # Both are looked up at the same time.
         shelf.refresh()
         offered = models.latest(timeout_s=TIMEOUT_S)
         found = shelf.latest(timeout_s=max(0.0, until - time.monotonic()))

@@ -211,6 +211,7 @@ def job_reply(job: Job) -> JobReply:
         resumable=job.is_resumable,
         url=url,
         events=f"{url}/events",
+        # `request` is that of the job only for research: no other job has a run.
         run=run_url(job.id) if job.state == "done" and request is job.request else "",
         case=case_url(case) if case else "",
     )

@@ -66,6 +66,7 @@ class PeerEndpoint:
     def _is_for_us(self, scope: Scope) -> bool:
         if scope["method"] != "POST" or not scope["path"].startswith(f"{PATH}/"):
             return False
+        # With a wrong secret the request goes on to the app, which answers as for any address that does not exist.
         kind, _, shown = Headers(scope=scope).get("authorization", "").partition(" ")
         return kind.lower() == "bearer" and hmac.compare_digest(_digest(shown.strip()), self._secret)
 

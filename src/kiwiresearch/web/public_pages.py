@@ -73,6 +73,8 @@ RUN_PATH = re.compile(r"/runs/[^/]+")
 RUN_PART_KINDS = frozenset({"not-in-this-run", "run-not-usable", "cannot-write", "bad-request"})
 """Problems with one part of a run: its page links to the run."""
 
+# "/family/5f0c9a3be812/people" has the case "/family/5f0c9a3be812"; "/family/import" and the case's own page only
+# have "/family", the page above them.
 FAMILY_PATH = re.compile(r"(?P<case>/family(?:/[0-9a-f]+(?=/))?)(?:/|$)")
 """Addresses of families, and their case if they have one."""
 MISSING_KINDS = frozenset({"not-found", "nothing-found"})
@@ -140,7 +142,7 @@ def _run_of(problem: Problem, request: Request) -> str:
 
 def _shown_fault(fault: RequestFault, catalogue: Catalogue) -> ShownFault:
     steps = [step for step in fault.place[1:] if isinstance(step, str) and not step.isdigit()]
-    # A name without words is that of a parameter, which tells readers of other languages nothing.
+    # A name without words is that of a parameter, which means nothing to readers of other languages.
     is_named = bool(steps) and (catalogue.has(f"fields.{steps[0]}") or catalogue.language == "en")
     field = catalogue.named("fields", steps[0]) if is_named else ""
     key = FAULT_KEYS.get(fault.kind)
@@ -230,6 +232,7 @@ def router(authenticator: Authenticator, pages: PageRenderer) -> APIRouter:
             return await run_in_threadpool(form, request, sent, status=429, wait_s=wait_s)
         if cookie is None:
             return await run_in_threadpool(form, request, sent, status=401)
+        # For the audit, which records who has signed in.
         if users is not None:
             request.state.visitor = await run_in_threadpool(users.by_cookie, cookie)
         answer = RedirectResponse(sent.next, status_code=303)

@@ -95,15 +95,18 @@ def _important(style: str) -> str:
     return DECLARATIONS.sub(lambda found: f"{{{found[1].replace(';', '!important;')}!important}}", style)
 
 
+# What is between the innermost braces, so that the rules within '@media' are found and not the block around them.
 DECLARATIONS = re.compile(r"\{([^{}]+)\}")
 STYLE = _important(BAR_CSS)
 """Follows the page's own styles, for browsers that know no layers."""
 
 PADDING = f"padding-top:{BAR_PX}px"
+# A variable, because WITH_NOTES could not override an important rule of the first layer.
 LAYERED_BAR_CSS = BAR_CSS.replace(PADDING, f"padding-top:var(--kiwi-bar,{BAR_PX}px)") + NOT_TO_BE_MOVED
 FIRST_STYLE = f"<style>@layer{{{_important(LAYERED_BAR_CSS)}}}</style>"
 """The same in a layer before those of the page: nothing that the page declares, important or not, is stronger."""
 
+# '<style>' and '<link rel="stylesheet">'; not '<p style=…>', which does not lay out a page.
 OWN_STYLE = re.compile(rb"<style\b|\brel\s*=\s*[\"']?[\w\s]*stylesheet", re.IGNORECASE)
 PLAIN_STYLE = (
     "body{max-width:46em;margin:0 auto;padding:.5em 1em 3em;color:#1c1e21;overflow-wrap:break-word;"
@@ -213,6 +216,7 @@ def router(context: ServerContext) -> APIRouter:
             return _moved(request, root, opened.redirect or Target(ref.path))
         runs_scripts = bool(key) and context.workspace.settings.serve.scripts
         if opened.entry is not None:
+            # Scripts run in a frame of ours only, whose sandbox keeps them from leading the window elsewhere.
             in_frame = request.headers.get("sec-fetch-dest") in FRAMES
             view = DisplayOptions(root, spans, is_framed=in_frame or book != named, scripts=runs_scripts and in_frame)
             page = _RenderedPage(opened.book, opened.entry, base, catalogue_for(request))
@@ -318,6 +322,7 @@ def _file(context: ServerContext, opened: ReaderTarget, request: Request, root: 
         content = in_memory(style.encode("utf-8", "replace"))
     elif item.is_packed and item.size > PIECE_BYTES:  # each part would have to be decompressed again
         content = in_memory(part(0, item.size))
+    # A part must not be joined to parts of another version, so then the whole file is sent.
     condition = request.headers.get("if-range", tag)
     asked = request.headers.get("range", "") if condition == tag else ""
     return file_response(item, content, asked, scripts=scripts, is_head=request.method == "HEAD")

@@ -198,6 +198,7 @@ async def _stream(jobs: JobQueue, job_id: str, place: tuple[int, int]) -> AsyncG
 
     with jobs.listeners.listening(wake):
         while True:
+            # Before looking, so that news that arrive meanwhile end the next wait at once.
             news.clear()
             update = await run_in_threadpool(_job_since, jobs, job_id, place)
             for event in update.events if update else ():

@@ -247,6 +247,7 @@ def _config(app: FastAPI, grace_s: float, proxies: Sequence[str]) -> uvicorn.Con
         proxy_headers=True,
         forwarded_allow_ips=list(proxies),  # proxies that may name the client
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        # After our own grace period and the last event of each stream, so that uvicorn cuts off nothing before.
         timeout_graceful_shutdown=math.ceil(grace_s + LAST_SEND_S),
         lifespan="on",
     )

@@ -154,6 +154,7 @@ class Asker:
     def _context(self) -> AskContext:
         """The context for answers, with the current books; pages that were read stay cached."""
         finder = self._finder
+        # Compared by identity: `Finder` makes a new list whenever books, models or title indexes have changed.
         if self._cached_context is None or self._cached_context.books is not finder.books:
             parts = (self._settings, self._pages, finder.helpers, self._embedder, finder.max_books, self._reader)
             self._cached_context = AskContext(finder.books, *parts)

@@ -142,6 +142,7 @@ class BookTasks:
             problem = str(error)
         with self._lock:
             task = self._tasks.get(key)
+            # `stop` may have paused it meanwhile, and then ended its process: that is not a failure.
             if task is not None and task.state == "running":
                 self._tasks[key] = replace(task, state="failed" if problem else "done", problem=problem)
 
@@ -223,6 +224,7 @@ class _TaskThread:
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace"
             ) as child:
                 self._child = child
+                # `close` may have come before there was a process to end.
                 if self._is_closed:
                     child.terminate()
                 assert child.stdout is not None

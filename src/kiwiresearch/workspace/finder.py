@@ -88,6 +88,7 @@ class Finder:
         """Reopen the books if the shelf has changed, as shelves that hosts share do."""
         self._is_stale = self._shelf.refresh() or self._is_stale
         if self._is_stale and self._books is not None:
+            # Books that are still there stay open, with their caches and title indexes.
             before = {book.archive: book for book in self._books}
             self._books = self._opened(before)
             self._is_stale = False

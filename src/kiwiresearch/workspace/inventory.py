@@ -158,6 +158,7 @@ def _program(workspace: Workspace) -> Iterator[Diagnosis]:
 
 
 def _writable(folder: Path) -> bool:
+    # A folder that does not exist yet is created when it is needed, so what counts is the one above it.
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return folder.is_dir() and os.access(folder, os.W_OK)

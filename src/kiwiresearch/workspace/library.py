@@ -249,6 +249,7 @@ class Upload:
             raise _not_a_zim()
         written = self._size
         self._size += len(data)
+        # Others write to this disk too, so the free space is measured again from time to time.
         if self._size - self._size_at_last_check >= CHECK_EVERY_BYTES:
             self._max_bytes = self._library.max_upload_bytes(written)
             self._size_at_last_check = self._size

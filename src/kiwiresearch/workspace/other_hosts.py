@@ -239,6 +239,7 @@ class OtherHosts:
                 try:
                     self.ping(host)
                 except HostUnreachable as problem:
+                    # By then a host that is gone counts as down, so that no reader has to try it in between.
                     self.suspend(host, problem.message, for_s=SUSPEND_S + ALIVE_S)
                 else:
                     with self._lock:
@@ -254,6 +255,7 @@ class OtherHosts:
         with self._lock:
             is_known = self._suspended.get(host.address, (0.0, ""))[0] > time.monotonic()
             count = self._failed[host.address] = max(self._failed.get(host.address, 0) + (not is_known), 1)
+        # Exponential backoff: 5, 20, 80, then 300 seconds. The count is bounded to keep the power small.
         self.suspend(host, why, for_s=min(SUSPEND_S * 4 ** (min(count, 10) - 1), MAX_SUSPEND_S))
 
     def _keeps_failing(self, host: OtherHost) -> bool:

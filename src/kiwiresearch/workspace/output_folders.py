@@ -15,6 +15,7 @@ from kiwiresearch.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from kiwiresearch.store import Store
 
+# "bronze-age-collapse-2" and "彗星-1"; not "comets", "comets-02", "-2" or "../comets-2".
 JOB_ID = re.compile(r"[^\W_][\w-]*-[1-9][0-9]*")
 ANSWERS = "answers.jsonl"
 """The file that a batch of questions writes to its folder."""

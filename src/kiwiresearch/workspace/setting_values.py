@@ -164,6 +164,7 @@ def checked_value(name: str, key: str, value: Any, kind: type) -> Any:
         value = float(value) if abs(value) < MAX_NUMBER else math.inf
     if kind is tuple and isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = tuple(value)
+    # Not `isinstance`, which would accept true and false as numbers.
     if type(value) is not kind:
         raise BadSettings(f"{name} cannot be {value!r}.", remedy=f"It must be {_KINDS[kind]}.")
     remedy = ""

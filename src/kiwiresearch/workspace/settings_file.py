@@ -23,8 +23,10 @@ SettingOrigin = Literal["environment", "file", "start", "default"]
 """Where a value comes from; 'start' is an option of the command that started the program."""
 
 BY_HAND = "Change it in the file with a text editor."
+# A line such as "[serve]  # for the school"; not "[[serve]]" or "hosts = [", which are not headers of tables.
 HEADER = re.compile(r"\s*\[\s*(?P<name>[A-Za-z0-9_.\"' -]+?)\s*\]\s*(?:#.*)?$")
 ARRAY_HEADER = re.compile(r"\s*\[\[")
+# In `theme = "a # b"  # mine` only '  # mine' is the comment: quoted parts are skipped as a whole.
 COMMENT_AFTER = re.compile(r"""(?:[^#"']|"(?:[^"\\]|\\.)*"|'[^']*')*?(?P<comment>\s*#.*)$""")
 
 _lock = threading.Lock()
@@ -143,6 +145,7 @@ def _assignment(lines: list[str], start: int, end: int, name: str) -> tuple[int,
     """The first line of the assignment to a name, and the line after its value, which may take several."""
     for first in range(start, end):
         if re.match(rf"\s*{re.escape(name)}\s*=", lines[first]):
+            # Lines are added until they are valid TOML, because a list or a text may take several.
             for last in range(first + 1, end + 1):
                 try:
                     tomllib.loads("\n".join(lines[first:last]))

@@ -66,6 +66,7 @@ class LibraryShelf(Shelf):
         self._listed, self.is_sample = listed, not listed
         try:
             before, self.books = self.books, tuple(self._chosen(listed))
+        # A server that runs goes on without books; only opening such a library is an error.
         except BookHidden:
             before, self.books = self.books, ()
         for gone in self._archives.keys() - set(self.books):
@@ -73,7 +74,7 @@ class LibraryShelf(Shelf):
         return before != self.books
 
     def _chosen(self, listed: Sequence[ListedBook]) -> Sequence[ListedBook]:
-        """The books that the policy allows; where it allows none, the error is raised for whoever opens the shelf."""
+        """The books that the policy allows; where it allows none, opening the shelf raises the error."""
         if not listed:
             return [self._workspace.sample()]
         return allowed_books(listed, self._workspace.settings.policy)

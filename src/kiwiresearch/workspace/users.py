@@ -146,6 +146,7 @@ class UserRegister:
 
     def change(self, name: str, role: str | None, limits: Mapping[str, int | None] | None) -> None:
         """Change the role and limits that are given; if one of them is invalid, nothing is changed."""
+        # Checked before anything is changed; the result is computed again by `set_limits`.
         self._limits(name, limits or {})
         if role is not None and role != self.get(name).role:
             self.set_role(name, role)
@@ -169,7 +170,7 @@ class UserRegister:
         self._note("revoked", name, token=token_id)
 
     def set_password(self, name: str, text: str) -> PasswordRow:
-        """Set the password of a user; whoever signed in with the one before is signed out."""
+        """Set the password of a user; everyone who signed in with the one before is signed out."""
         from kiwiresearch.store import PasswordHash, check_password
 
         user = self.get(name)

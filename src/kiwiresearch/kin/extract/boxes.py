@@ -28,6 +28,7 @@ class PersonInRow:
 
 
 # A line that begins so continues the one above: an open bracket, a lower-case word, a dash.
+# '(m. 1840)', 'of Aue' and '– 1850' continue a line; '(2)' and '(a)' begin a new one.
 CONTINUES = regex.compile(r"\s*(?:\((?!\w{1,2}\))|\p{Ll}|[–-])")
 
 
@@ -133,6 +134,7 @@ def marriage_dates_in(note: str, language: str) -> MarriageDates:
         plain = part.strip()
         start, stop = ENGLISH.marriage["begun"].match(plain), ENGLISH.marriage["ended"].match(plain)
         if start and not begun:
+            # 'm. 1951–1952' has both ends of the marriage.
             left, dash, right = regex.sub(r"\s*[–—-]\s*", "\x00", plain[start.end() :]).partition("\x00")
             begun = date_in(left, language)
             ended = ended or (date_in(right, language) if dash else None)
@@ -143,11 +145,13 @@ def marriage_dates_in(note: str, language: str) -> MarriageDates:
 
 
 BOX_CONFIDENCE = 0.85
+# Where the rule has to choose a part of the row, as for a place, or the row is called 'Relatives'.
 LOWER_BOX_CONFIDENCE = 0.75
 EVENTS: dict[str, tuple[FieldName, FieldName]] = {
     "birth": ("birth_date", "birth_place"), "death": ("death_date", "death_place"),
     "baptism": ("baptism_date", "baptism_place"), "burial": ("burial_date", "burial_place"),
 }  # fmt: skip
+# 'Kew, Surrey' in 'Kew, Surrey (now London)'; 'aged 70' begins with no capital.
 PLACE = regex.compile(r"\p{Lu}[^\n()\[\];]{1,90}")
 
 
@@ -206,6 +210,7 @@ def _event(page: PageDoc, row: InfoboxRow, fields: tuple[FieldName, FieldName]) 
     rest = row.start
     because = f"the row {row.key!r} in the infobox"
     if dates:
+        # The dates were read without these question marks, so the offset is too small by their number.
         end = row.start + dates[0].end + len(DOUBT.findall(value[: dates[0].end]))
         rest = end
         line = value[
@@ -239,6 +244,7 @@ def _place(page: PageDoc, row: InfoboxRow, field: FieldName, span: TextSpan) -> 
         found = PLACE.match(plain, lead.end() if lead else 0)
         if not found:
             continue
+        # The last stop of 'Washington, D.C.' and 'U.S.A.' belongs to the place.
         words = found[0].rstrip(" ,.;") if not found[0].endswith(("C.", "S.", "A.")) else found[0]
         if ENGLISH.no_place.search(words) or len(words) < 3:
             continue
@@ -258,10 +264,12 @@ def _relatives(page: PageDoc, row: InfoboxRow, kind: str, subject: ArticlePerson
         field = noted if kind == "relative" or (kind == "parent" and noted in ("father", "mother")) else kind
         if field not in RELATION_FIELDS:
             continue
+        # The subject's own name in the row of the marriage.
         if may_be_same_name(name, subject.name) and name.split()[0] == subject.name.split()[0] and field == "spouse":
             continue
         union = marriage_dates_in(person.note, page.language)
         qualifier: Qualifier = qualifier_in(person.note) or ("divorced" if union.divorced else "")
+        # The quote contains the note only if something was read from it.
         end = person.line_end if (union.begun or qualifier) else person.span.end
         end = person.span.start + len(page.text[person.span.start : end].rstrip(" ,;\n"))
         yield _fact(

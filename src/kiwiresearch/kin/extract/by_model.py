@@ -30,9 +30,11 @@ MODEL_FIELDS: tuple[FieldName, ...] = (
 MAX_FINDINGS = 12
 MAX_SENTENCES = 40
 REPLY_TOKENS = 1_000
+# Also below `firewall.check.MIN_CONFIDENCE`, so that a model's value stays unverified.
 MAX_CONFIDENCE = 0.5
 """Lower than that of any rule on running text."""
 MAX_WORD = 40
+# A word with a capital just before: 'Max ' before 'Carter', but not 'of ' before it.
 NAME_BEFORE = re.compile(r"(?<![^\W_])([A-ZÀ-ÖØ-Þ][\w'’.-]*) $")
 NAME_AFTER = re.compile(r" [A-ZÀ-ÖØ-Þ]")
 
@@ -122,6 +124,7 @@ def _checked_finding(
         known = finding.field in get_args(FieldName)
         return RefusedFinding("a field that was not asked for" if known else "a field that does not exist")
     for sentence, at in _occurrences(page, finding, numbered):
+        # The first sentence decides, so that a model cannot try several until one passes.
         if not is_stated(page.text[sentence.start : sentence.end], page.language):
             return RefusedFinding("the sentence does not state it")
         if field in RELATION_FIELDS and is_part_of_name(page.text, at, at + len(finding.value)):

@@ -31,7 +31,7 @@ from kiwiresearch.text import fold
 MAX_SENTENCE = 1_400
 """Longer sentences are skipped: no author writes them, and the time grows with the square of the length."""
 MEETING_WITHIN = 200
-"""How far back a meeting is told that 'They were married' refers to, if nobody else was named since."""
+"""How far back a meeting may be that 'They were married' refers to, if nobody else was named since."""
 EARLY_SENTENCES = 25
 """In this many sentences from the top 'He was born' is about the page's person."""
 
@@ -111,6 +111,7 @@ def clauses_of(page: PageDoc, subject: ArticlePerson) -> Iterator[Clause]:
         )
         count += 1
         yield clause
+        # From here on, how the sentence ends: that decides whom the next 'he' means, whatever it began with.
         aside = start == "other" and state == "subject" and names_only_other_sex(text, subject, capitals)
         if start == "relative" and leaves_pronoun_to_subject(text, subject, capitals):
             state = "subject"
@@ -263,6 +264,7 @@ def _clause(
     text = page.text
     anchors: list[TextSpan] = [born_as] if born_as else []
     owners: list[TextSpan] = []
+    # Names first: each pronoun below is judged by what is named before it.
     for found in subject.mention.finditer(text, sentence.start, sentence.end):
         after = regex.match(r"['’]s?(?=\s)", text[found.end() : found.end() + 4])
         if not is_mention(page, sentence, found, subject, capitals):

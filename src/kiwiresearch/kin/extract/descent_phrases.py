@@ -97,6 +97,7 @@ def read_child_of(text: str, clause: Clause, subject: ArticlePerson) -> Iterator
         kind = found["kind"].lower()
         if kind in ("son", "daughter") and subject.sex and ENGLISH.kin_sex[kind] != subject.sex:
             continue
+        # With a capital inside a sentence it is part of a title.
         if found["kind"] != kind and found.start() > clause.start:
             continue  # 'the Son of'
         between = words_since_subject(text, clause, found.start())
@@ -173,6 +174,7 @@ def parent_relations(text: str, parents: list[FoundName], start: int, rule: Rela
     if len(parents) == 2 and parents[1].role in ("wife", "husband"):
         sexes = ["male", "female"] if parents[1].role == "wife" else ["female", "male"]
     if len(parents) == 2:
+        # One known sex gives the other; two people of the same sex mean that a name was misread.
         sexes = [sexes[0] or OPPOSITE_SEX[sexes[1]], sexes[1] or OPPOSITE_SEX[sexes[0]]]
         if sexes[0] == sexes[1]:
             sexes = ["", ""]

@@ -40,6 +40,7 @@ def ancestor_facts(page: PageDoc) -> Iterator[ExtractedFact]:
     parents: dict[AncestorLine, _Ancestor] = {}
     for table in page.tables:
         for ancestor in _named(page, table):
+            # The first name for a place in the line stays: later tables may be about others.
             if ancestor.line in parents:
                 continue
             below = parents.get(ancestor.line[:-1])
@@ -84,6 +85,7 @@ def family_facts(page: PageDoc, subject: ArticlePerson) -> Iterator[ExtractedFac
     for index, section in enumerate(page.sections):
         if above and section.level <= above.level:
             above = None
+        # A section 'By Ruth Hay' below 'Children' has her children, without a sentence that introduces them.
         if above and (by_parent := _parent_heading(section.heading)):
             blocks = [block for block in page.blocks if section.start <= block.start < section.end]
             qualifier = qualifier_in(above.heading)
@@ -138,6 +140,7 @@ def _introduced(page: PageDoc, subject: ArticlePerson) -> Iterator[ExtractedFact
             about = (
                 ENGLISH.couple_words.match(last) or subject.mention.search(last) or ENGLISH.possessive_opens.match(last)
             )
+            # A long sentence tells a story, and the list below it may be about something else.
             reading = bool(counted and about and len(last) < SHORT * 2 and not ENGLISH.of_others.search(last))
             qualifier = _shared_qualifier(last)
         elif block.kind == "item" and ENGLISH.heads_others.fullmatch(text):
@@ -326,6 +329,7 @@ def _wedding(
     )
 
 
+# '[adopted]' and below '(disputed)', also where the text was cut before the closing bracket.
 NOTED = regex.compile(r"\[[^\]]*\]?")
 ASIDES = regex.compile(r"\([^()]*\)?")
 
@@ -338,6 +342,7 @@ def _table(
         return
     top = " ".join(page.text[cell.start : cell.end] for cell in rows[0])
     first = page.text[rows[0][0].start : rows[0][0].end].strip()
+    # A row with a single cell may be a title above the header.
     while len(rows) > 1 and len(rows[0]) == 1 and not ENGLISH.children_word.search(top):
         rows = rows[1:]
         top = " ".join(page.text[cell.start : cell.end] for cell in rows[0])

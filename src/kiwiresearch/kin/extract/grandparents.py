@@ -28,6 +28,7 @@ from kiwiresearch.kin.tree import FieldName
 from kiwiresearch.page import PageDoc
 from kiwiresearch.text import fold
 
+# `firewall.check.MIN_CONFIDENCE` is 0.6, so one who is placed only by a surname stays unverified.
 STATED, BY_SURNAME = 0.6, 0.5
 FIELD_OF_PARENT: dict[str, FieldName] = {"father": "father", "mother": "mother"}
 
@@ -36,7 +37,7 @@ FIELD_OF_PARENT: dict[str, FieldName] = {"father": "father", "mother": "mother"}
 class _Grandparent:
     relation: RelativePhrase
     side: str
-    """'father' or 'mother'; empty if only the surname can tell."""
+    """'father' or 'mother'; empty if only the surname can show it."""
     first: TextSpan
     """The name of the first of a couple, whose surname it is."""
 
@@ -56,6 +57,7 @@ def with_grandparents(page: PageDoc, clauses: Iterable[Clause], facts: Sequence[
                 above[side].append(_fact(page, found.relation, STATED if found.side else BY_SURNAME))
             else:
                 unplaced.append(replace(_fact(page, found.relation, STATED), field="grandparent", target=""))
+    # By identity: two equal facts may come from different places of the page.
     first = {id(found[0]): side for side, found in parents.items() if found}
     placed = (
         replace(fact, relative_facts=(*fact.relative_facts, *above[first[id(fact)]])) if id(fact) in first else fact

@@ -52,6 +52,7 @@ def date_in(text: str, language: str, *, last: bool = False) -> DateRange | None
     found = [dated for dated in dates_in(plain, language) if not dated.when.lasts or dated.when.qualifier]
     if found:
         return found[-1 if last else 0].when
+    # '849' and '43 BC' as a whole; '849 men' is not a date.
     if regex.fullmatch(r"\s*\d{2,4}\s*(?:BC|AD)?\s*", text):
         return _year(text.strip(), language)
     return None
@@ -102,6 +103,7 @@ def _read(part: str, language: str) -> Lifespan | None:
         if not second:
             continue
         era = ENGLISH.era_after.search(right)
+        # '63 – 14 BC': the era stands only after the second year.
         if first and era and not ENGLISH.era.search(left):
             first = date_in(f"{left.strip()} {era[1]}", language, last=True)
         if first:
@@ -123,6 +125,7 @@ def _read(part: str, language: str) -> Lifespan | None:
 
 MAX_BRACKET_START = 420
 """How far from the start of the lead the bracket with the dates may begin."""
+# For a day without 'about' and the like; the lower one is for all other dates of the lead.
 EXACT_LEAD_CONFIDENCE = 0.9
 LEAD_DATE_CONFIDENCE = 0.75
 
@@ -154,6 +157,7 @@ def opening_lifespan(page: PageDoc, subject: ArticlePerson) -> tuple[Lifespan, T
     start, end = subject.opening
     head = page.text[start : min(end, start + 3 * MAX_BRACKET_START)]
     for bracket in brackets_in(head):
+        # After 'was', a bracket is about what the sentence says, and not about the name.
         before = regex.sub(r"\([^()]*(?:\([^()]*\))*[^()]*\)", " ", head[: bracket.start - 1])
         if bracket.start > MAX_BRACKET_START or ENGLISH.stating_verb.search(before):
             return None
@@ -188,7 +192,7 @@ SEXED_FIELDS = ("spouse", "partner", "child", "sibling")
 
 
 def sex_facts(field: FieldName, name: str, quote: Snippet) -> tuple[ExtractedFact, ...]:
-    """The sex of a relative, if the words of the quote that call them one tell it: 'his wife', 'two sons'."""
+    """The sex of a relative, if the word for the relative in the quote implies it: 'his wife', 'two sons'."""
     sex = sex_by_kin(quote.words, field) if field in SEXED_FIELDS else ""
     if not sex or sex_of_name(name) not in ("", sex):
         return ()
@@ -196,7 +200,9 @@ def sex_facts(field: FieldName, name: str, quote: Snippet) -> tuple[ExtractedFac
 
 
 LISTED_CONFIDENCE = 0.75
+# ' (12 July 1905 – 1919)' without brackets inside, on one line.
 BRACKET = regex.compile(r"\s*\((?P<inside>[^()\n]{3,80})\)")
+# '12 July 1905, Aue', but not '1905 (disputed)' or '1905; 1906'.
 DATE_AND_PLACE = regex.compile(r"[\s\d\p{L}.,/’'–-]{4,60}")
 
 
@@ -236,6 +242,7 @@ def dates_in_row(page: PageDoc, header: Sequence[Cell], row: Sequence[Cell]) -> 
     )
     for (field, head), title, cell in zip(columns, header[1:], row[1:], strict=False):
         words = page.text[cell.start : cell.end]
+        # Only the columns right after the name: further right, a date may be that of a marriage.
         if not head.fullmatch(page.text[title.start : title.end].strip()):
             return
         when = date_in(words, page.language) if DATE_AND_PLACE.fullmatch(words) else None

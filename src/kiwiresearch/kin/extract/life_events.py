@@ -51,6 +51,7 @@ def _by_marrying(text: str, clause: Clause, _: ArticlePerson) -> Iterator[Relati
         if between and not names_person(between[1]) and not ENGLISH.others_tell.search(between[1]):
             yield RelativePhrase("spouse", name.span, TextSpan(between[0].start, name.span.end), RelationRule.MARRYING)
         after = next((span for span in clause.mentions if span.start > name.span.end), None)
+        # 'After marrying A, Carter left': here the subject comes after the name.
         opens = found.start() == clause.start
         if opens and after and regex.fullmatch(r"[^,;]{0,40},\s+", text[name.span.end : after.start]):
             yield RelativePhrase("spouse", name.span, TextSpan(clause.start, after.end), RelationRule.MARRYING)
@@ -151,6 +152,7 @@ def _was_taken(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[Re
         following = [
             span for span in clause.mentions if span.start > found.end() and text[found.end() : span.start].isspace()
         ]
+        # After 'married he', 'he' begins another clause.
         if not following or text[following[0].start : following[0].end].lower() == subject.pronoun:
             continue
         anchor = following[0]
@@ -159,6 +161,7 @@ def _was_taken(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[Re
         if not name or ENGLISH.and_or_to.match(text[anchor.end : clause.end]):
             continue
         before = text[clause.start : name.start]
+        # The first word of a sentence has a capital in any case.
         named = ENGLISH.cap.findall(before)[before[:1].isupper() :]
         if ENGLISH.led_by.search(before) or any(fold(word) not in ENGLISH.words["months"] for word in named):
             continue
@@ -238,6 +241,7 @@ MARRIAGE_RULES: tuple[Callable[[str, Clause, ArticlePerson], Iterator[RelativePh
 def _name_before(text: str, start: int, end: int) -> TextSpan | None:
     """The name that ends exactly at `end`."""
     named = [match for match in ENGLISH.name.finditer(text, start, end) if match.end() == end]
+    # A name in capitals only is a heading or an abbreviation.
     if not named or not is_name(named[-1][0]) or named[-1][0].isupper():
         return None
     return TextSpan(*named[-1].span())
@@ -256,6 +260,7 @@ def event_facts(
     page: PageDoc, clauses: Iterable[Clause], subject: ArticlePerson, known: frozenset[str]
 ) -> Iterator[ExtractedFact]:
     """The first birth and death that a sentence gives the subject, for fields not known yet."""
+    # Boxes and the lead are more certain, so running text only fills what they leave open.
     open_fields = {field for pair in EVENTS.values() for field in pair} - known
     if ENGLISH.lives.match(page.text, subject.opening.start, subject.opening.end):
         open_fields -= set(EVENTS["died"])

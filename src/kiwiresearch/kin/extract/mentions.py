@@ -61,6 +61,7 @@ def _is_otherwise_titled(page: PageDoc, start: int, at: int, subject: ArticlePer
 
 def sentence_referent(text: str, state: Referent, subject: ArticlePerson, capitals: CapitalizedWords) -> Referent:
     """Whom the sentence is about, by its first words."""
+    # The order matters: pronouns come before names, and what opens the sentence before what follows.
     first = regex.match(r"[\"“'(\s]*(\p{L}[\p{L}\p{M}'’\-]*)", text)
     word = first[1].lower() if first else ""
     if word == subject.pronoun:

@@ -8,6 +8,7 @@ from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import name_words, sex_of_name
 from kiwiresearch.text import fold
 
+# '(1830–1890)' and '(Lady of Aue (1830))': one level of brackets inside.
 BRACKET = regex.compile(r"\s*\((?:[^()]|\([^()]*\))*\)")
 
 
@@ -51,6 +52,7 @@ def is_name(written: str) -> bool:
     if ENGLISH.words["not_persons"] & set(tokens) and not _is_surname_church(tokens):
         return False
     tokens = [part for token in tokens for part in token.split()]
+    # 'Queen Victoria' has a name beside the title, 'King Henry IV' beside the number, 'the Duke' has none.
     own = [token for token in tokens if token not in honorifics and not regex.fullmatch(r"[ivx]+", token)]
     own = own or [token for token in tokens[-1:] if token in known.female]
     if not own or (len(own) == 1 and len(own[0]) < 2):
@@ -204,6 +206,7 @@ def names_after(text: str, start: int, end: int, *, many: bool = True) -> list[F
             break
         skipped = ENGLISH.unnamed_in_list.match(text[step.end() : end])
         at = step.end() + (skipped.end() if skipped else 0)
+        # The name after 'and' is the last of the list.
         if "and" in step[0] and "twins" not in step[0]:
             last = name_at(text, at, end)
             if last and not ENGLISH.verb_after_name.match(text, last.end, end):

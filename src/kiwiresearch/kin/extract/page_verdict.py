@@ -124,8 +124,10 @@ def _exclusion_reason(page: PageDoc, subject: ArticlePerson) -> str:
 def _first_sentence(page: PageDoc, subject: ArticlePerson) -> str:
     """The first sentence of the opening without its brackets, cut to `FIRST_SENTENCE_LENGTH`."""
     text = page.text[subject.opening.start : subject.opening.end][:1_500]
+    # Brackets inside brackets are removed from the inside outwards.
     while (plain := regex.sub(r"\([^()]*\)", " ", text)) != text:
         text = plain
     text = regex.sub(r"\s+", " ", text)
     stop = regex.search(r"(?<=[\p{Ll}\d\])])\.\s+(?=\p{Lu})", text)
+    # An early stop is that of an abbreviation, as in 'St. John'.
     return str(text[: stop.start() if stop and stop.start() > 40 else len(text)])[:FIRST_SENTENCE_LENGTH]

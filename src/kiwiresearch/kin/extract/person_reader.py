@@ -141,6 +141,7 @@ def prose_facts(page: PageDoc, clauses: Iterable[Clause], subject: ArticlePerson
         seen: set[tuple[str, int]] = set()
         found = [item for read in RELATION_READERS for item in read(page.text, clause, subject)]
         for relation in (*found, *read_children_of_wife(page.text, clause, subject, frozenset(spouse_name_words))):
+            # Several rules may read the same name; the first one in `RELATION_READERS` decides.
             key = relation.field, relation.name.start
             unfit = _is_subject(page, relation, subject) or _has_wrong_sex(page, relation, subject)
             if key in seen or unfit or _is_bare_surname(page, relation):

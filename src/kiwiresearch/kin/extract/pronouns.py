@@ -15,6 +15,7 @@ from kiwiresearch.text import fold
 
 Referent = Literal["subject", "relative", "other"]
 
+# Room for the longest word of `governed` and the space after it.
 MAX_GOVERNING_GAP = 12
 
 
@@ -42,6 +43,7 @@ def capitalized_words(page: PageDoc, subject: ArticlePerson) -> CapitalizedWords
         plain = fold(found[0])
         counts[plain] += 1
         placed[plain] += found[1] in ("in", "at", "near")
+    # Names of people seldom follow these words; names of places do in at least a third of the cases.
     places = frozenset(word for word, count in counts.items() if placed[word] * 3 >= count)
     small = frozenset(fold(word) for word in regex.findall(r"(?<![\p{L}\-])\p{Ll}+", page.text))
     return CapitalizedWords(frozenset(counts) - subject.name_tokens - places, small, places - subject.name_tokens)
@@ -169,6 +171,7 @@ def _is_only_opposite(text: str, sentence: SentenceSpan, at: int, subject: Artic
     )
 
 
+# '(a smith)' and '“the Lion”', but not a bracket within a bracket.
 ASIDES = regex.compile(r"\([^()]*\)|[\"“][^\"“”]*[\"”]")
 
 

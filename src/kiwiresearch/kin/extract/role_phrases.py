@@ -31,7 +31,7 @@ from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.text import fold
 
 MAX_SENTENCE_BEFORE = 200
-"""How far back the sentence begins that tells of the children."""
+"""How far back the sentence about the children may begin."""
 BLOOD_KIN = frozenset({"father", "mother", "brother", "sister", "brothers", "sisters"})
 SAME_SURNAME_WITHIN = 320
 """How far back another person of the relative's surname may be who 'her' means."""
@@ -89,7 +89,7 @@ def read_possessive_kin(text: str, clause: Clause, subject: ArticlePerson) -> It
 
 
 def _owners_by_surname(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[TextSpan]:
-    """'Downes doubts that his father Tom Carter was a smith': the father's surname tells that it is Carter's."""
+    """'Downes doubts that his father Tom Carter was a smith': the father's surname shows that he is Carter's."""
     surname = parse_name(subject.name).surname
     if not surname or not subject.possessive or clause.opening_pronoun_means == "relative":
         return
@@ -114,7 +114,7 @@ def _owners_with_sibling(text: str, clause: Clause) -> Iterator[TextSpan]:
 
 
 def _is_of_namesake(text: str, owner: TextSpan, name: TextSpan, subject: ArticlePerson) -> bool:
-    """'Catherine Grey died. Her sister, Mary Grey': the surname tells that it is Catherine's sister."""
+    """'Catherine Grey died. Her sister, Mary Grey': the surname shows that she is Catherine's sister."""
     relative = parse_name(text[name.start : name.end])
     if not relative.surname or subject.name_tokens & set(fold(relative.surname).split()):
         return False
@@ -308,6 +308,7 @@ def read_children_borne(text: str, clause: Clause, subject: ArticlePerson) -> It
     for anchor in clause.mentions:
         if subject.sex == "male" and ENGLISH.bore_to.search(text, clause.start, anchor.start):
             yield from _children_after(text, clause, anchor.end, clause.start)
+    # In 'bore him' only the pronoun names the father, so nobody else may be meant.
     him = ENGLISH.bore_him.search(text, clause.start, clause.end) if subject.sex == "male" else None
     if him and (
         clause.they_are_couple

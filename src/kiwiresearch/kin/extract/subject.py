@@ -16,12 +16,18 @@ from kiwiresearch.text import fold
 
 OPENINGS = 14
 """How many blocks from the top the opening may be: boxes laid out as text can come first."""
+# How far from its start a paragraph has to have the name, to be the opening.
 NAME_WITHIN = 90
+# How much of the article is read to count 'he' and 'she'.
 PRONOUNS_WITHIN = 6_000
+# ' (painter)' at the end of the title 'Tom Hay (painter)'.
 QUALIFIED = regex.compile(r"\s*\([^()]*\)$")
 SHORTEST = 20
+# How far into the opening 'née', 'born' and 'known as' are looked for.
 KNOWN_WITHIN = 260
+# ' OBE, FRS' after 'Tom Hay', but not ' VIII' after 'Henry'.
 POSTNOMINAL = regex.compile(r",?\s+(?![IVXL]+\b)\p{Lu}{2,}\b.*$")
+# How many times as often as the other pronoun one has to occur.
 DOMINANT = 2.0
 
 
@@ -95,6 +101,7 @@ def _role_pattern(head: str) -> str:
     """What the first sentence calls the person, followed by an apostrophe."""
     described = ENGLISH.is_a.search(head)
     nouns = sorted(set(ENGLISH.noun.findall(described[0]))) if described else []
+    # An empty alternative would match everything, '(?!)' matches nothing.
     return rf"\b[Tt]he (?i:{'|'.join(map(regex.escape, nouns)) or '(?!)'})['’]s"
 
 
@@ -104,12 +111,14 @@ def _aliases(page: PageDoc, head: str) -> Iterator[str]:
     born = ENGLISH.born_as.search(head, 0, KNOWN_WITHIN)
     double = DOUBLE.search(page.title)
     called = ENGLISH.called_name.search(head, 0, KNOWN_WITHIN * 2)
+    # A name that the page hardly uses may be a relative's.
     for found in (peer, born, double, called):
         if found and len(regex.findall(rf"(?<!-)\b{regex.escape(found[1])}\b", page.text)) >= OFTEN:
             yield found[1]
 
 
 OFTEN = 5
+# 'Bowles' in 'Parker-Bowles', as the text may use half of a double name.
 DOUBLE = regex.compile(r"\p{L}-(\p{Lu}\p{Ll}{2,})\b(?!-)")
 
 
@@ -147,6 +156,7 @@ def _opening(page: PageDoc, title: str) -> TextSpan:
         named = wanted & {fold(word) for word in text[:NAME_WITHIN].split()} or _is_known_as(text, title)
         if len(text) >= SHORTEST and named and ENGLISH.lead_verb.search(text, 0, 700):
             found.append(TextSpan(block.start, block.end))
+    # Of the first two, the one with dates in brackets: a page may open with a paragraph about the name or the title.
     dated = [span for span in found[:2] if ENGLISH.dated.match(page.text, span.start, span.end)]
     return (dated or found or [TextSpan(0, 0)])[0]
 
@@ -208,6 +218,7 @@ def _mention_pattern(tokens: set[str], title: str, name: str, maiden: str, middl
     words += [title] if regex.fullmatch(r"(?:\p{Lu}\.\s?){2,4}", title) else []
     surname = parse_name(title).surname
     words = [surname, *words] if " " in surname else words
+    # '(?!)' matches nothing, while an empty pattern would match everywhere.
     own = "|".join(map(regex.escape, words)) or regex.escape(title) or "(?!)"
     after = rf"(?:\s+{roman}\b)?" if roman else ""
     byname = parse_name(title).byname

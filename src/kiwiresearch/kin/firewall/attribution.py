@@ -32,6 +32,7 @@ def sentence_around(text: str, start: int, end: int) -> str:
     return text[before[-1] : after.start() if after else len(text)]
 
 
+# After a word of three small letters, a digit or a closing sign, or any word of five letters: 'he died. '.
 STRICT_SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s|\n")
 # A word with inner hyphens, apostrophes and full stops, or a single sign.
 TOKEN = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*['’]?|[^\w\s]|_")
@@ -123,12 +124,14 @@ def can_name_subject(quote: SourceQuote, run: list[PrecedingToken], *, is_first:
 
 def _agrees(quote: SourceQuote, names: set[str], own: frozenset[str], *, is_first: bool) -> bool:
     numerals = quote.table.words["numerals"]
+    # 'Henry V' is not Henry IV; the fuller name that opens a quote may have a number that the title lacks.
     if (names & numerals) - own and (own & numerals or not is_first):
         return False
     plain = names - quote.table.words["titles"] - numerals
     mine = {word for word in own - numerals if len(word) > 1}
     if not plain & mine:
         return False
+    # Three letters are shared by most short forms: 'Alexander' and 'Alex', 'William' and 'Will'.
     return plain <= mine or mine <= plain or any(word[:3] in quote.first_names for word in plain)
 
 
@@ -163,6 +166,7 @@ def subject_violation(quote: SourceQuote, offset: int, *, is_verb: bool) -> Code
     tokens = tokens_before(quote, offset)
     words, copulas = quote.table.words, ENGLISH.words["copulas"]
     skipped = words["auxiliaries"] | copulas | (frozenset() if is_verb else words["adjectives"])
+    # 'X was the son of Y': with 'was', the noun needs its subject as a verb does.
     while tokens and tokens[-1].lowered in skipped:
         is_verb |= tokens.pop().lowered in copulas
     return _token_violation(quote, tokens, is_verb=is_verb)
@@ -172,6 +176,7 @@ def _token_violation(quote: SourceQuote, tokens: list[PrecedingToken], *, is_ver
     signs = ""
     while tokens and not tokens[-1].text[0].isalnum():
         signs += tokens.pop().text
+        # The statement opens its sentence, so nothing before it says that it is about somebody else.
         if signs[-1] in ".!?":
             return None
     if not tokens:

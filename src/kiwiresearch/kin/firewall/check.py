@@ -23,6 +23,7 @@ MIN_CONFIDENCE = 0.6
 QUOTE_CHECKS = (1, 2)
 """The checks of `quote_violations`: without a quote the others mean nothing."""
 UNLABELLED_INFERENCE: Code = "HF_027"
+# 'https://example.org/a' and 'zim://…', up to a space, quote or closing bracket; 'example.org' alone does not match.
 ADDRESS = re.compile(r"\b(?:https?|zim|ftp|file)://[^\s<>\"')\]]+", re.IGNORECASE)
 
 
@@ -137,6 +138,7 @@ def _event_violations(
     if not matching:
         yield elsewhere
         return
+    # One place that states it is enough; otherwise the mildest objection counts.
     doubts = [event_statement_violation(quote, *span) for span in matching]
     if all(doubts):
         yield min(filter(None, doubts))
@@ -214,6 +216,7 @@ def check_relative(
         if parse_ancestor_label(extracted.snippet.words):
             return tuple(_label_violations(extracted, text, (*descent, extracted.field)))
         of_relative = check(extracted, text, name, SEX_OF_PARENT.get(descent[-1], "") or sex_of_name(name))
+        # Further up, a sentence about the person proves nothing: 'his great-grandfather' may be one of four.
         if not of_relative or len(descent) > 1:
             return of_relative
         problems = list(quote_violations(extracted, text))
@@ -228,7 +231,7 @@ def check_relative(
 
 
 def _sex_violations(extracted: ExtractedFact, text: str, field: FieldName) -> Iterator[Violation]:
-    """The word for the relative tells the sex: 'his' tells that of another."""
+    """The word for the relative must imply the sex; 'his' says only the sex of the other person."""
     yield from quote_violations(extracted, text)
     if sex_by_kin(extracted.snippet.words, field) != extracted.value:
         yield Violation("HF_045", f"sex {extracted.value}")

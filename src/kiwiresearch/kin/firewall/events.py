@@ -146,6 +146,7 @@ def date_fit(quoted: DateRange, claimed: DateRange) -> DateFit:
         if quoted.qualifier == claimed.qualifier:
             return "same"
         return "coarser" if claimed.qualifier == "about" and not quoted.qualifier else "finer"
+    # An open date has no span to compare: 'before 1850' proves no year, and 1850 does not prove 'before 1850'.
     if quoted.qualifier in ("before", "after") or claimed.qualifier in ("before", "after"):
         return "finer" if quoted.qualifier and _contains(quoted.possible_days(), spans[1]) else "no"
     if _contains(spans[1], spans[0]):
@@ -159,7 +160,9 @@ def _contains(outer: tuple[int, int], inner: tuple[int, int]) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
+# `STRICT_SENTENCE_END` of `attribution`, and semicolons, but not line ends.
 CLAUSE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?;]\s")
+# How far after a lifespan the text may say whose it is: 'Ann Lee (1800–1850), known as Nan Hay'.
 MAX_ALIAS = 200
 COLUMNS = ("birth", "death")
 MAX_NOTE_GAP = 16
@@ -212,6 +215,7 @@ def _misplaced_in_row(quote: SourceQuote, start: int, end: int, event: str, kind
     noted = {cue.kind for cue in near if cue.kind in ("birth", "baptism", "death", "burial", "marriage")}
     if noted:
         return None if event in noted else "HF_014"
+    # Boxes give baptisms in the row of the birth, with the word 'baptised' beside the date.
     if event == "baptism" and "birth" in kinds:
         return None if any(cue.kind == "baptism" for cue in quote.table.events.found_in(quote.words)) else "HF_014"
     if event == "marriage" and kinds & {"spouse", "partner", "marriage"}:
@@ -229,6 +233,7 @@ def _governing(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
     cues = cues_on_line(quote, start, quote.table.events.found_in)
     before = [cue for cue in cues if cue.end <= start]
     gap = quote.words[before[-1].end : start] if before else ""
+    # A cue in a bracket does not govern what follows the bracket, nor the other way round.
     if before and gap.count(")") == gap.count("(") and governs(quote, gap, CLAUSE_END):
         return before[-1]
     line_start, line_end = quote.line_of(start)

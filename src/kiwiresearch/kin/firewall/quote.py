@@ -13,7 +13,9 @@ from kiwiresearch.text import fold
 WORD = re.compile(r"[^\W_]+")
 MAX_ROW = 500
 """A longer line is not from a box, list or table."""
+# Below a label on a line of its own, a longer line is a text and not a value.
 MAX_VALUE = 100
+# A longer line is not a heading. Of a sentence that introduces a list, only the end says what is in it.
 MAX_HEADING = 70
 MAX_LEAD_IN = 160
 CAPITAL_AFTER_STOP = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
@@ -113,6 +115,7 @@ class SourceQuote:
                 return None
             last = self.tokens[at]
         between = self.words[first.start : last.end]
+        # A sign that ends a name separates two people: 'Robert, Ann Darwin' has no Robert Darwin.
         if skipped and any(sign in between for sign in NAME_ENDS):
             return None
         return first.start, last.end
@@ -148,6 +151,7 @@ def kinds_of(label: RowLabel, quote: SourceQuote, offset: int) -> frozenset[str]
         return label.kinds
     at = quote.start + offset
     start, end = quote.text.rfind("\n", 0, at) + 1, quote.text.find("\n", at)
+    # In a list of children, only the name that begins a line is a child; later names may be their spouses.
     begins = ENGLISH.line_start.fullmatch(quote.text, start, at)
     is_short = 0 <= end - start <= MAX_VALUE
     return label.kinds if begins or (is_short and not label.kinds & FAMILY_KINDS) else frozenset()

@@ -74,7 +74,9 @@ def _is_own(quote: SourceQuote, written: str) -> bool:
 
 INVERSE = {"father": "child", "mother": "child", "parent": "child", "child": "parent"}
 """'X, father of Y' makes Y a child; the other relations are the same from both sides."""
+# The bracket after a name in a row: 'Ann Hay, of Kew (mother)'.
 NOTE = re.compile(r"[^\n(]{0,40}\(([^)\n]*)\)")
+# How far after a name the word for the relative may be: 'Robert, his elder and only brother'.
 MAX_AFTER = 60
 NEAREST_TO_PROOF_LAST = ("HF_041", "HF_045", "HF_043", "HF_042", "HF_027", "HF_028")
 """If a quote has a name several times, the violation that comes closest to a proof is reported."""
@@ -99,7 +101,7 @@ def grandparent_violation(
 ) -> Code | None:
     """Why the quote does not say that `value` is a grandparent of the subject, by the `parent` on this side, if any.
 
-    If no word tells the side, the father must have the surname of the grandparents.
+    If no word says which side, the father must have the surname of the grandparents.
     """
     codes: list[Code] = []
     for start, end in quote.spans(value):
@@ -112,6 +114,7 @@ def grandparent_violation(
         told = SIDES.get((cue["side"] or "").lower(), after["side"] if after and cue["of"] else "")
         surname = fold(parse_name(parent).surname)
         named = {word.folded for word in quote_words(quote.words[cue.end() : end])}
+        # Another side is stated, or none, and no surname shows that it is the father's.
         if side and told != side and (told or side != "father" or surname not in named):
             codes.append("HF_042")
             continue
@@ -251,6 +254,7 @@ def _by_order(quote: SourceQuote, start: int, end: int, first: int) -> frozenset
     """Of two parents the first is the father, unless a name or title of either shows otherwise."""
     gap = quote.words[first:start]
     halves = ENGLISH.parents_split.split(gap.strip())
+    # First the name's own sex, then the opposite of the other parent's, and last the order.
     own = sex_of_name(quote.words[start:end]) or _sex_of(quote, re.split(r",", halves[-1])[-1])
     if not own and len(halves) > 1:
         other = re.sub(r"\(.*?\)|^(?:\s*[a-z-]+\b)+", " ", halves[0]).strip()
@@ -327,6 +331,7 @@ def _cue_after(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
     if whom and (whom["who"] in ("he", "she") or whom["who"].split()[-1].lower() in quote.own_names):
         return FamilyCue("spouse", end, whom.end(), "married")
     for cue in quote.table.kin.found_in(text)[:1]:
+        # An uncle or a friend: related, but in no way that a case stores.
         if cue.kind == "other":
             return None
         adjectives = quote.table.words["adjectives"] - {"the", "a", "an", "and", "of"}

@@ -29,7 +29,7 @@ class OtherParentProof:
     spouse: ExtractedFact
     born: DateRange | None = None
     named_by: Snippet | None = None
-    """'By Ann Hay' over the child; None if only the marriage tells."""
+    """'By Ann Hay' over the child; None if only the marriage shows it."""
 
 
 def check_other_parent(
@@ -71,6 +71,7 @@ def _naming_violations(proof: OtherParentProof, named_by: Snippet, text: str, ab
     if named_by.start > child.start + len(child.words) or ENGLISH.by_parent_line.search(apart):
         yield Violation("HF_043", about)
     given = parse_name(proof.spouse.value).given[:1]
+    # The first name only, since a heading may give her maiden name and the marriage another.
     spans = SourceQuote(text, named_by.start, named_by.end, "").spans(given[0] if given else "")
     if not spans or not quote_words(named_by.words):
         yield Violation("HF_016", about)

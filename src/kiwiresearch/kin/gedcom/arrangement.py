@@ -131,6 +131,7 @@ def _groups(
     tree: Tree, ties: list[Relationship], couples: Mapping[CoupleKey, Couple]
 ) -> list[tuple[Relationship, ...]]:
     """The parents of one child in pairs: those of the same kind who were a couple, or are father and mother."""
+    # The surest parent chooses first; the id decides between equals.
     left = sorted(ties, key=lambda tie: (-tie.confidence, tie.id))
     groups: list[tuple[Relationship, ...]] = []
     while left:
@@ -172,6 +173,7 @@ def with_stable_ids(tree: ShownTree) -> StableTree:
         tree.sources.values(),
         key=lambda source: (source.name, source.title, source.url, source.content_hash, source.id),
     )
+    # With leading zeros, so that the order of the texts is that of the numbers.
     persons = {person.id: f"P{at:08}" for at, person in enumerate(people)}
     source_ids = {source.id: f"S{at:08}" for at, source in enumerate(sources)}
     facts = (_fact(fact, persons, source_ids) for fact in tree.facts if fact.person in persons)

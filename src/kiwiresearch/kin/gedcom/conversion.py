@@ -25,12 +25,16 @@ NEED_TYPE = frozenset({"EVEN", "FACT", "IDNO"})
 _DAY = rf"(?:(?:[0-9]{{1,2}} )?(?:{'|'.join(MONTHS)}) )?[0-9]{{1,4}}"
 PLAIN_DATE = re.compile(rf"(?:(?:ABT|CAL|EST|BEF|AFT|FROM|TO) )?{_DAY}|BET {_DAY} AND {_DAY}|FROM {_DAY} TO {_DAY}")
 """A date that both versions write in the same way."""
+# 'JULIAN 1731' and '44 BCE', but not '@#DJULIAN@ 1731' of version 5.5.1.
 ONLY_IN_DATES_OF_7 = re.compile(r"GREGORIAN|(?<!@#D)JULIAN|FRENCH_R|(?<!@#D)HEBREW|BCE")
 SEXES: Mapping[Version, tuple[str, ...]] = {"5.5.1": ("M", "F", "U"), "7.0": ("M", "F", "U", "X")}
 NEVER_SPELLED = frozenset({"PEDI", "RESN", "QUAY", "REFN", "EXID", "UID", "_UID"})
 """Lines whose spelling belongs to the version."""
+# '25y 3m' and '> 8d', but not 'CHILD' or '25 years'.
 AGE_OF_7 = re.compile(r"(?:[<>] )?(?:[0-9]+[ymwd](?: (?=[0-9])|$)){1,4}")
+# 'en' and 'de-AT', but not 'English'.
 LANGUAGE_OF_7 = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+# 'N18.15' and 'W2', but not '18.15'.
 COORDINATE = re.compile(r"[NSEW][0-9]{1,3}(?:\.[0-9]+)?")
 UNNAMED = "Other"
 """The TYPE of an event without one."""
@@ -138,6 +142,7 @@ def _convert_date(node: Node, version: Version) -> None:
         return
     when = read_date(value)
     node.value = other_calendar(value, version) or (write_date(when, version) if when else "")
+    # What the new value does not say exactly stays in the words of the file.
     if not node.value or (when and read_date(node.value) != when):
         node.below.append(Node("PHRASE", value.strip("()")))
 

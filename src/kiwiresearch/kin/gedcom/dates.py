@@ -25,7 +25,9 @@ Version = Literal["5.5.1", "7.0"]
 Unit = Literal["year", "month", "day"]
 
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+# '@#DJULIAN@ ' of version 5.5.1, and 'JULIAN ' of version 7.
 ESCAPE = re.compile(r"@#D([A-Z_ ]+)@\s*|(GREGORIAN|JULIAN|FRENCH_R|HEBREW|ROMAN)\s+")
+# '10 FEB 1731/32', 'MAR 1801', '44 B.C.' and '44 BCE', but not '10 1801'.
 POINT = re.compile(
     rf"(?:(?:(?P<day>[0-9]{{1,2}})\s+)?(?P<month>{'|'.join(MONTHS)})[A-Z]*\.?\s+)?"
     r"(?P<year>[0-9]{1,4})(?:/(?P<dual>[0-9]{1,4}))?(?P<bc>\s*B\.?\s?C\.?(?:E\.?)?)?"
@@ -40,14 +42,18 @@ FORMS: dict[str, tuple[DateQualifier, bool]] = {
     "FROM": ("after", True),
     "TO": ("before", True),
 }
+# 'ABT 1801' and 'INT 1801 (about 1800)'; below, 'BET 1801 AND 1803' and 'FROM 1801 TO 1803'.
 FORM = re.compile(r"(ABT|CAL|EST|BEF|AFT|FROM|TO|INT)\.?\s+(.+)")
 PAIR = re.compile(r"(?:(BET)\.?\s+(.+?)\s+AND\s+(.+)|FROM\s+(.+?)\s+TO\s+(.+))")
+# ' (about 1800)' after a date that was interpreted.
 PHRASE = re.compile(r"\s*\([^()]*\)$")
 OTHER_CALENDARS = ("FRENCH_R", "HEBREW", "ROMAN")
 OTHER_NAMES = (*OTHER_CALENDARS, "@#DFRENCH R@", "@#DUNKNOWN@")
 MAX_DATE_CHARS = 120
 COARSENESS: tuple[Unit, ...] = ("day", "month", "year")
+# A year has at most four digits, as in `POINT`.
 LAST_YEAR = 9999
+# What may stand beside a date in a line that has nothing else: '<1801>', '1801?'.
 IGNORED_CHARACTERS = re.compile(r"[\s<>()\[\].,;?]+")
 
 
@@ -82,6 +88,7 @@ def _formal(text: str) -> DateRange | None:
     text = PHRASE.sub("", text)
     lead = ESCAPE.match(text)
     if lead and PAIR.fullmatch(text, lead.end()) and text.count("@#D") == 1:
+        # One calendar before the pair is that of both dates.
         text = re.sub(r"\b(BET|AND|FROM|TO) ", lambda found: found[0] + lead[0], text[lead.end() :])
     pair = PAIR.fullmatch(text)
     if pair:
@@ -148,6 +155,7 @@ def write_date(when: DateRange, version: Version) -> str:
         return ""
     nearest = ""
     for text in _candidate_texts(when, version):
+        # Each text is read back: only one that means the same range is good, or else one of the same days.
         read = _formal(text)
         if read == when:
             return text

@@ -114,6 +114,7 @@ def event_versions(facts: Sequence[Fact], fields: EventFields) -> list[EventVers
     dates = [fact for fact in included_facts(facts) if fact.field == fields.date]
     places = [fact for fact in included_facts(facts) if fact.field == fields.place]
     found = _paired(dates, places, (_quotes, _sources))
+    # Readers take the first date and the first place for the event, so the two preferred values must stand together.
     first = next((version for version in found if version.place), None)
     if dates and places and (first is None or first.place is not places[0] or first.date is None):
         # Readers prefer the first place, so it stands with the first date if nothing says with which.
@@ -158,6 +159,7 @@ def write_event(
     """An event with its sources; `union` and `start` are what a tie says about a marriage."""
     when = event_version.date.when if event_version.date else start
     is_bare = not (event_version.date or event_version.place or start or kind)
+    # 'Y' says that it happened; an event without it and without lines below says nothing.
     out.line(level, tag, "Y" if is_bare else "")
     if kind:
         out.line(level + 1, "TYPE", kind)

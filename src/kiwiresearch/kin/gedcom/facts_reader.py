@@ -64,6 +64,7 @@ class GedcomFile:
     def quote_lines(self, record: GedcomLine, first: GedcomLine, last: GedcomLine | None = None) -> Evidence:
         """The lines of the file as evidence of what they say."""
         start, end = first.start, (last or first).end
+        # Only the line that states the fact, without those below it.
         if end - start > MAX_QUOTE_CHARS:
             line = last or first
             start = line.start
@@ -208,6 +209,7 @@ class PersonFacts:
             when,
             "unverified",
             max((item.reliability for item in together), default=0.0),
+            # GEDCOM has no mark for it: the first of several values is the preferred one.
             preferred or (known.preferred if known else not self.all(name)),
             together,
         )
@@ -264,6 +266,7 @@ def _more_exact(line: GedcomLine, date: GedcomLine | None, when: DateRange | Non
     phrases = [phrase.value for phrase in date.all("PHRASE")] if date else []
     for words in (*phrases, *_date_notes(line)):
         better = read_date(words)
+        # A phrase may say more than the grammar of dates, but only about the same days.
         if better and (when is None or (better.earliest, better.latest) == (when.earliest, when.latest)):
             return better
     return when

@@ -51,6 +51,7 @@ class RelationshipBuilder:
     ) -> None:
         if kind != "parent_of":
             first, second = sorted((first, second))
+        # With the date, since a couple may marry twice.
         number = row_id("relationship", kind, first, second, qualifier, start.edtf() if start else "")
         known = self.found.get(number)
         together = tuple(dict.fromkeys((*(known.evidence if known else ()), *evidence)))
@@ -132,6 +133,7 @@ def _add_union(
         evidence = [
             file.quote_lines(record, record, max((member.line for member in couple), key=lambda line: line.start))
         ]
+    # So that the writer does not make a marriage of it.
     if not began and not parting:
         evidence = [replace(item, rationale=f"{MARRIAGE_NOT_STATED} {item.rationale}".strip()) for item in evidence]
     ties.add(

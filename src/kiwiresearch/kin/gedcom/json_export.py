@@ -90,6 +90,7 @@ def _facts(tree: ShownTree, person: Person, facts: Sequence[Fact]) -> Iterable[J
     for tag, fields in EVENTS.items():
         for at, version in enumerate(event_versions(facts, fields)):
             yield _event(EVENT_TYPES[tag], version, tree, primary=at == 0)
+    # For somebody who is known to have died, but not when or where: otherwise programs would take them for living.
     if person.is_dead and not any(fact.field.startswith("death_") for fact in included_facts(facts)):
         yield {"type": SPACE + "Death"}
     for version in event_versions(facts, MARRIAGE):
@@ -143,6 +144,7 @@ def _day(when: DateRange, number: int) -> str:
     """A day as GEDCOM X writes it. Only a bare year stays in its own calendar; months and days become Gregorian."""
     whole = {"year": 5, "month": 8}.get(when.precision, 11)
     day = day_at(number, when.calendar_on(number) if whole == 5 else "gregorian")
+    # GEDCOM X has a year 0, as ISO 8601 does: it is 1 BC.
     year = day.year if day.year > 0 else day.year + 1
     return f"{year:+05}-{day.month:02}-{day.day:02}"[:whole] if abs(year) <= 9999 else ""
 

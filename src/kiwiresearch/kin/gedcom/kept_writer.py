@@ -138,6 +138,7 @@ class _KeptWriter:
         sources: dict[SourceId, Node] = {}
         records: list[Node] = []
         kept = [record for record in self._kept if record.kind == "source"]
+        # Records refer to sources and sources to records, so until nothing new is referred to.
         while self._waiting or len(sources) < len(self._written.cited.xrefs):
             for number in [item for item in self._written.cited.xrefs if item not in sources]:
                 sources[number] = write_source(self._written.cited, number, self._written.version)

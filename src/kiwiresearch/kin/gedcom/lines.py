@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+# ANSEL (ANSI/NISO Z39.47), the character set of most files before UTF-8.
 LETTERS = dict(
     zip(
         (*range(0xA1, 0xAF), *range(0xB0, 0xBB), 0xBC, 0xBD, 0xBE, 0xBF, *range(0xC0, 0xC9), 0xCD, 0xCE, 0xCF),
@@ -37,6 +38,7 @@ def decode_ansel(data: bytes) -> str:
         if byte in ACCENTS:
             accents.append(ACCENTS[byte])
             continue
+        # In ANSEL accents come before their letter, in Unicode after it.
         out.append(chr(byte) if byte < 0x80 else LETTERS.get(byte, UNKNOWN))
         if accents:
             out.extend(accents)
@@ -72,9 +74,11 @@ def decode(data: bytes) -> Decoded:
     for mark, encoding in MARKS:
         if data.startswith(mark):
             return Decoded(data[len(mark) :].decode(encoding, "replace"))
+    # A file begins with '0 HEAD': whether the zero byte comes first or second shows the order of UTF-16.
     for start, encoding in WITHOUT_MARK:
         if data.startswith(start):
             return Decoded(data.decode(encoding, "replace"))
+    # Files of old Macs have '\r' alone at the end of a line.
     found = CHARACTER_SET.search(data.replace(b"\r", b"\n", HEAD_BYTES), 0, HEAD_BYTES)
     name = found[1].decode("ascii").upper() if found else ""
     encoding = CODECS_BY_NAME.get(name, "utf-8")
@@ -101,13 +105,17 @@ def _decode_plain(data: bytes, encoding: str, name: str) -> Decoded:
         return Decoded(data.decode("cp1252", "replace"), f"The file {said}. It was read as Windows-1252.")
 
 
+# The file is not trusted: what exceeds these limits is skipped, and noted in the import.
 MAX_LINE_LENGTH = 65_536
 MAX_LINES = 2_000_000
 MAX_LEVEL = 24
 MAX_NOTES = 100
+# '1 BIRT', '0 @I1@ INDI' and '2 DATE 3 MAY 1801', but not 'DATE 3 MAY 1801', which has no level.
 LINE = re.compile(r"[ \t]*([0-9]{1,2})[ \t]+(?:@([^@\s][^@]{0,60})@[ \t]+)?([A-Za-z0-9_]{1,60})(?: ([^\n]*))?")
 BREAK = re.compile(r"\r\n|\n|\r")
+# '@I1@', but not '@#DJULIAN@', which begins a date, nor 'ann@example.org'.
 POINTER = re.compile(r"@([^@#\s][^@]{0,60})@[ \t]*")
+# '1 GEDC' and '2 VERS 7.0' on the next line, or with '2 FORM LINEAGE-LINKED' in between.
 VERSION = re.compile(
     r"[ \t]*1[ \t]+GEDC[^\n\r]*[\r\n]+(?:[ \t]*2[ \t]+FORM[^\n\r]*[\r\n]+)?[ \t]*2[ \t]+VERS[ \t]+([0-9.]+)"
 )

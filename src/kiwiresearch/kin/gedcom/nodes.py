@@ -11,7 +11,9 @@ from kiwiresearch.kin.gedcom.dates import Version
 
 MAX_LINE_CHARS = 250
 """GEDCOM 5.5.1 allows 255 characters in a line, including its level, tag and line end."""
+# All that any program takes for a line break, since a value with one would end its line there.
 BREAKS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+# Control characters except tabs and line breaks, surrogates, and two code points that never are characters.
 FORBIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
 NodeKind = Literal["text", "pointer", "date"]
@@ -129,5 +131,6 @@ def _cut(text: str, max_chars: int) -> int:
     for cut in range(max_chars, max_chars // 2, -1):
         if not (text[cut - 1].isspace() or text[cut].isspace() or "@" in text[cut - 1 : cut + 1]):
             return cut
+    # Each '@' is written twice: an odd number before the cut would divide a pair.
     signs = max_chars - len(text[:max_chars].rstrip("@"))
     return max_chars - signs % 2

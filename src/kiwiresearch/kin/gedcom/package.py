@@ -96,6 +96,7 @@ def unpack_media(path: Path, wanted: Iterable[str]) -> tuple[tuple[MediaFile, ..
             if not fault:
                 try:
                     with archive.open(item) as member:
+                        # One byte more than stated is enough to notice that the statement is false.
                         content = member.read(item.file_size + 1)
                     fault = "" if len(content) == item.file_size else "its size is not the one that is stated"
                 except UNREADABLE_PACKAGE_ERRORS:

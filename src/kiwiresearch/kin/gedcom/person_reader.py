@@ -70,6 +70,7 @@ def _read_name(file: GedcomFile, record: GedcomLine, line: GedcomLine, facts: Pe
     if line.points_to:
         return
     evidence = _evidence(file, record, line)
+    # Some programs leave the line itself empty, and give only its pieces.
     pieces = " ".join(part for part in (line.get("GIVN"), line.get("SURN")) if part)
     facts.add("name", plain_name(line.value) or plain_name(pieces), evidence)
     for form in line.all(*NAME_FORMS):
@@ -81,6 +82,7 @@ def _person(file: GedcomFile, record: GedcomLine, number: PersonId, facts: Perso
     birth, death = facts.first(BIRTH.date), facts.first(DEATH.date)
     birth_place, death_place, sex = (facts.first(name) for name in (BIRTH.place, DEATH.place, "sex"))
     is_dead = any(_happened(line) for line in record.all(*DEATH_TAGS))
+    # 'NO DEAT' of version 7 says that there was no death.
     alive = restricted or any(line.value.strip().upper() == "DEAT" for line in record.all("NO"))
     living: LivingStatus = "living" if alive else "deceased" if is_dead else "unknown"
     return Person(

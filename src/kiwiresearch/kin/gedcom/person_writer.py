@@ -32,6 +32,7 @@ from kiwiresearch.kin.names import parse_name
 from kiwiresearch.kin.privacy import ShownTree
 from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId
 
+# The name with its slashes in '1 NAME Ann /Pell/', as an imported file had it.
 NAME_LINE = re.compile(r"^[0-9] (?:NAME|ALIA) (.*/.*/.*?)\r?$", re.MULTILINE)
 
 

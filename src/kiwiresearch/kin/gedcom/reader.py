@@ -192,6 +192,7 @@ def _with_sex(person: Person, roles: Mapping[PersonId, Sex]) -> Person:
 def _note_circles(file: GedcomFile, ties: RelationshipBuilder) -> None:
     """Note people who would be their own ancestors."""
     pairs = {(tie.first, tie.second) for tie in ties.found.values() if tie.kind == "parent_of"}
+    # Once more upside down, so that those below a circle are removed too.
     turned = _in_or_below_circles({(child, parent) for parent, child in _in_or_below_circles(pairs)})
     people = {person_id for pair in turned for person_id in pair}
     for record in file.records.values() if people else ():
@@ -201,6 +202,7 @@ def _note_circles(file: GedcomFile, ties: RelationshipBuilder) -> None:
 
 def _in_or_below_circles(pairs: set[tuple[PersonId, PersonId]]) -> set[tuple[PersonId, PersonId]]:
     """Remove people without parents repeatedly; the rest are in cycles or below one."""
+    # Kahn's algorithm for sorting a graph: what it cannot sort is in a circle, or depends on one.
     parents = Counter(child for _, child in pairs)
     children: dict[PersonId, list[PersonId]] = {}
     for parent, child in pairs:

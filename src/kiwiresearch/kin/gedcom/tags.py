@@ -65,6 +65,7 @@ SOURCE_WITHOUT_TEXT = "The file names this source without quoting it."
 
 QUALITY = {"3": 0.85, "2": 0.65, "1": 0.4, "0": 0.2}
 """The reliability of each QUAY, the best first."""
+# A citation without QUAY counts as one with QUAY 1.
 UNRATED = 0.4
 
 

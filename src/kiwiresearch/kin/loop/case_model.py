@@ -97,6 +97,7 @@ def _lines(rows: Iterable[tuple[str, str]]) -> str:
 def _with_quote(fact: ExtractedFact, result: FieldResult, text: str, passes: PassesFirewall) -> ExtractedFact | None:
     """The value with the model's quote, if the text has the quote and the firewall accepts both."""
     words = (result.citation_snippet or "").strip()
+    # The quote is searched for in the whole text: a model gives words, and no positions that could be trusted.
     at = text.find(words) if words else -1
     if at < 0 or is_denied_or_doubted(sentence_around(text, at, at + len(words))):
         return None
@@ -138,6 +139,7 @@ def is_long_past(record: CheckedRecord, year: int) -> bool:
     A page names children and grandchildren who are not in the tree yet, so no mask could hide them.
     """
     dates = [(checked.fact.field, checked.fact.when) for checked in record.accepted if checked.fact.when]
+    # `MAX_AGE` years after a death, everybody who was alive then is dead; the death is at most as long after the birth.
     return any(
         (field in DEATH_DATES and when.last_year < year - MAX_AGE)
         or (field == "birth_date" and when.last_year < year - 2 * MAX_AGE)

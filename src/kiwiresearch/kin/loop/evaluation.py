@@ -41,6 +41,7 @@ def evaluate(
         _dispute_implausible(store, store.tree())
     tree = store.tree()
     conflicts = find_tree_conflicts(tree)
+    # Outside any transaction: a model may take minutes.
     if model is not None:
         reviewed = review_conflicts(conflicts, tree, model)
         conflicts, notes = reviewed.conflicts, (*notes, *reviewed.notes)
@@ -129,6 +130,7 @@ def _merge(
         one, other = (store.canonical(person) for person in proposal.candidate_pair)
         is_sure = proposal.recommended_action == "merge" and not proposal.vetoes and one != other
         is_sure = is_sure and not entered & {one, other, *proposal.candidate_pair}
+        # Read anew each time, since each merge changes the ids by which separated pairs are known.
         if not is_sure or ordered_pair(one, other) in pairs_kept_separate(store) or is_unconfirmed(one, other):
             left.append(proposal)
             continue

@@ -67,6 +67,7 @@ class ItemProcessor:
         year: int,
         case_model: CaseModel,
     ) -> None:
+        # Those on this machine come first within a tier, as they cost nobody a request.
         self.sources = tuple(sorted(sources, key=lambda source: (source.tier, not is_local(source), source.id)))
         self._store = store
         self._find_address = find_address
@@ -117,6 +118,7 @@ class ItemProcessor:
         if isinstance(item, FrontierItem) and already_failed(self._store, item):
             return self._drop_duplicate(item)
         target, is_about_target = self._target(item, original)
+        # Outside the transaction below: a source may take long, and edits by people must not wait for it.
         result = search_sources(self.sources, target, is_about_target, self._is_known)
         if result.record is None and result.retry_after_s is not None:
             return self._postpone(item, target, result, result.retry_after_s)
@@ -176,6 +178,7 @@ class ItemProcessor:
             name = str(original.context.get("name") or original.query_string)
             target = SearchTarget(name, person, address, str(original.context.get("source", "")) if address else "")
         if person is not None and not target.address:
+            # A page found by name may name another relative than the one who led here.
             roles = roles_of(self._store.tree(), person.id)
             contexts += [{"field": field, "of": role.id, "of_name": role.name} for field, role in roles]
         name = target.query().name

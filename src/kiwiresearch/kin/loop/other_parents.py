@@ -17,7 +17,7 @@ from kiwiresearch.page import PageTable
 from kiwiresearch.text.dates import DateRange
 
 NAMED, INFERRED = 0.8, 0.6
-"""The factors of the confidence where the record names both parents together, and where only their marriage tells."""
+"""The factors of the confidence if the record names both parents together, and if only their marriage shows it."""
 
 JUST_BEFORE = 200
 """How far before 'They had two sons' the marriage that it refers to is mentioned."""
@@ -100,6 +100,7 @@ def _lead_in(fetched: FetchedRecord, at: int) -> tuple[str, int]:
     top = max((row[0].start for row in rows), default=at + 1)
     blocks = [block for block in page.blocks if block.start < top]
     over = next((block for block in reversed(blocks) if block.kind != "item"), None)
+    # The last condition holds if the statement is in running text: then the paragraph is its own, and there is no list.
     if over is None or over.kind != "paragraph" or (over is blocks[-1] and top > at):
         return "", 0
     start = max((first for first in page.sentences if first < over.end), default=over.start)
@@ -114,6 +115,7 @@ def _by_marriage(
     record: CheckedRecord, child: ExtractedFact, wed: Sequence[MentionedPerson], born: DateRange | None
 ) -> list[MentionedPerson]:
     """The only spouse who can be meant: of the couple that 'had a son', by the dates, or as no other is mentioned."""
+    # A wife who is only a first name may be one of the others.
     known = [person for person in wed if _is_identified(person)] or list(wed)
     if ENGLISH.couple.match(child.snippet.words.rpartition(". ")[2]) or ENGLISH.couple.match(child.snippet.words):
         return _told_just_before(child, known) or (known if len(known) == 1 else [])
@@ -121,6 +123,7 @@ def _by_marriage(
     if len(known) > 1:
         fitting = [person for person in known if is_of_marriage(born, _marriage(person))]
         return fitting if is_dated and len(fitting) == 1 else []
+    # With dates only another marriage matters, as the birth must fall into this one; without them, any other union.
     others = ENGLISH.several_marriages if is_dated else ENGLISH.other_unions
     has_mistress = record.reading.sex != "female" and not is_dated and _tells_of_mistresses(record.fetched, child)
     return [] if has_mistress or others.search(record.fetched.text) else known
@@ -137,7 +140,7 @@ def _tells_of_mistresses(fetched: FetchedRecord, child: ExtractedFact) -> bool:
 
 
 def _told_just_before(child: ExtractedFact, wed: Sequence[MentionedPerson]) -> list[MentionedPerson]:
-    """Whose marriage was told last before 'They had two sons'."""
+    """Whose marriage was mentioned last before 'They had two sons'."""
     ends = [
         (mention.checked.fact.snippet.end, at)
         for at, person in enumerate(wed)

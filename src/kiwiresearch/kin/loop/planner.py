@@ -140,6 +140,7 @@ class Plan:
 
 def plan_by_rules(given: PlannerInput) -> Plan:
     """Stop if a condition holds, else the most promising items first, Tier 0 before the others."""
+    # The first condition that holds, in the order of `STOP_CONDITIONS`.
     reason = next((name for name, holds in given.stop_conditions.items() if holds), None)
     if reason is not None:
         stop = PlannedAction("stop", priority=1.0)
@@ -242,6 +243,7 @@ def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKe
     for action in (planned_action for planned_action in plan.from_model if isinstance(planned_action, PlannedAction)):
         item = frontier.get(action.target)
         if item is not None:
+            # A model can only raise a priority, and never above 1, so that no item is left behind forever.
             store.queues.reprioritise(item, round(min(item.priority + MAX_BOOST * action.priority, 1.0), 4))
     hints_for = {clue.related_person_id: clue.evidence_hints for clue in pending_clues(store)}
     by_person: dict[str, list[str]] = defaultdict(list)

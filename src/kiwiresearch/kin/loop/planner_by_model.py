@@ -30,6 +30,7 @@ from kiwiresearch.text import fold, printable
 REPLY_TOKENS = 900
 MAX_LISTED = 20
 """How many items of each kind a model is shown."""
+# 'Q935', '00143' and 'www.example.org' match, 'Ann Pell 1850' does not.
 NOT_A_QUERY = re.compile(r"://|www\.|[<>{}\[\]\\]|\bQ\d+\b|\d{5}")
 """Addresses, ids and markup are not searched for."""
 MAX_QUERY_LENGTH = 80

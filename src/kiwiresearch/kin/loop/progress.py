@@ -13,6 +13,7 @@ from kiwiresearch.kin.store import QUEUES, CaseStore, ClueItem, FrontierItem, It
 
 TARGET_CONFIDENCE = 0.9
 """The confidence that ends a case, or this share of the best its sources can reach."""
+# Returns diminish if fewer than one in ten of the recent queries found something, and this many in a row nothing.
 LOW_DISCOVERY_RATE = 0.1
 MAX_FRUITLESS_QUERIES = 10
 RECENT_QUERIES = 20
@@ -175,6 +176,7 @@ def _depth(store: CaseStore, settings: CaseSettings) -> int:
         for status in OPEN_STATUSES
         for item in store.queues.items(queue, status)
     ]
+    # Something waits in the generation `min(waiting)`, so only those before it are complete.
     return min(waiting) - 1 if waiting else settings.generations
 
 

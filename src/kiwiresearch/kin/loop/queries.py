@@ -126,6 +126,7 @@ class TreePosition:
     def of_relative(self, field: FieldName) -> TreePosition:
         """The position of a relative of that kind; anyone not directly above or below the seed is a step aside."""
         if field in PARENT_FIELDS:
+            # A child's other parent and an ancestor's other child are a step aside, like anybody reached from there.
             return TreePosition(self.generation + 1, self.collaterals + (self.collaterals > 0 or self.generation < 0))
         if field == "child":
             return TreePosition(self.generation - 1, self.collaterals + (self.collaterals > 0 or self.generation > 0))
@@ -246,6 +247,7 @@ def suggested_items(
     queries: Iterable[str], origin: QueryOrigin, limit: int, known: Sequence[QueryKey], *, clue: ClueItem | None = None
 ) -> list[FrontierItem]:
     """Queries about a person that a clue or a model suggests, if nothing similar was ever asked."""
+    # In one scope: a suggested search is compared with all searches, whatever they were made for.
     waiting = [replace(item, source=SUGGESTED_SCOPE) for item in known]
     found: list[FrontierItem] = []
     for query in queries:

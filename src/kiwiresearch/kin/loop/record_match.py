@@ -48,6 +48,7 @@ def is_same_full_name(one: PersonName, other: PersonName) -> bool:
         return False
     is_same_king = one.regnal > 0 and one.regnal == other.regnal
     is_same_place = bool(one.byname) and fold(one.byname) == fold(other.byname)
+    # 'Henry' and 'Henry Pell' share only a first name; 'Henry IV' and 'Henry IV of France' also the number.
     return len(mine & theirs) > 1 or is_same_king or is_same_place
 
 
@@ -80,6 +81,7 @@ def has_same_name_and_dates(record: CheckedRecord, person: Person) -> bool:
         (when, [checked.fact.when for checked in record.accepted if checked.fact.field == field])
         for field, when in ends
     ]
+    # Nobody else of that first name was born and died on just these days.
     if all(any(_is_same_day(when, other) for other in others) for when, others in dates):
         return any(_is_same_first_name(person_name, other) for person_name, other in pairs)
     years = all(exact_year(when) in {exact_year(other) for other in others} - {None} for when, others in dates)

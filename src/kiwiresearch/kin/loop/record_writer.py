@@ -111,6 +111,7 @@ class _RecordWriter:
     def store_name(self, person: PersonId) -> None:
         """Prefer the name at the start of a person's own record over those in other records."""
         name = self.record.reading.name or self.record.reading.title
+        # Further down, the same words may be somebody else's name.
         start = self.record.fetched.text.find(name, 0, NAME_WITHIN_CHARS)
         if start < 0:
             return
@@ -142,6 +143,7 @@ class _RecordWriter:
         paths = [(*path, relative.field, fold(relative.name)) for relative in people]
         alike: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for at in sorted(range(len(people)), key=lambda at: people[at].start):
+            # A page has one person, so links to it need no number.
             if not people[at].address:
                 alike[paths[at]].append(at)
         for own, places in alike.items():

@@ -75,6 +75,7 @@ class Researcher:
     def start(self) -> tuple[PersonId, ...]:
         """Read the seeds and queue the people they name; done once for a case."""
         if self._store.seeds:
+            # The case is locked, so what is still taken was left by a process that was killed.
             self._store.queues.return_after_crash()
             self._queue_home_people()
             self._continue_after_pause()
@@ -101,6 +102,7 @@ class Researcher:
 
     def step(self) -> ResearchStep:
         """Process one item: of the frontier first, then revisits, then clues."""
+        # Only a condition that still holds after the evaluation ends the research.
         if stop_reason(self.state()):
             self._evaluate_and_plan()  # this may queue revisits
             state = self.state()
@@ -149,7 +151,7 @@ class Researcher:
             CaseProgress.load(self._store).after_import().save(self._store)
 
     def _continue_after_pause(self) -> None:
-        """Whoever runs a case again that ended because searches found nothing wants those that are left."""
+        """If a case that ended because searches found nothing is run again, make the searches that are left."""
         waiting = sum(self._store.queues.sizes().values())
         if self._store.stop.get("reason") != "diminishing_returns" or not waiting:
             return
@@ -229,4 +231,5 @@ class Researcher:
 
 def is_time_to_evaluate(step: int) -> bool:
     """Whether the case is evaluated again after this step."""
+    # The shift gives the greatest power of two that is not above `step`: the interval grows with the case.
     return step % max(EVALUATE_EVERY, (1 << step.bit_length() - 1) // EVALUATIONS_PER_DOUBLING) == 0

@@ -111,6 +111,7 @@ def revisit_items(
                 if count[source, target] >= settings.revisits or not is_novel(key, known):
                     continue
                 count[source, target] += 1
+                # With and without the years, since a later query may have either.
                 known += [key, query_key(better.query, source)]
                 hours = 0 if source in local_source_ids else settings.revisit_hours
                 found.append(_revisit_item(failed, better, source, hours))
@@ -138,6 +139,7 @@ def better_queries(
     if set(now.conflicts) - set(before.conflicts):
         fields = ", ".join(sorted(set(now.conflicts) - set(before.conflicts))).replace("_", " ")
         yield BetterQuery(f"{name} ({fields} in dispute)", "sources disagree")
+    # A clue is about the relative who led to the search, so its query must have the name that was searched for.
     words = core_words(parse_name(name))
     for clue in clues:
         if clue.priority < STRONG_CLUE or clue.related_person_id != failed.item.context.get("of"):

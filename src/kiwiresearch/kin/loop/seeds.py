@@ -38,6 +38,7 @@ ORDINALS = (
 NUMBERS = dict(zip(ORDINALS, ROMANS, strict=True)) | {
     f"{number}{end}": roman for number, roman in enumerate(ROMANS, 1) for end in ("st", "nd", "rd", "th")
 }
+# 'better known as Mark Twain' and 'born Samuel Clemens', but not 'the brother of Mark Twain'.
 ALIAS_PATTERN = (
     r"\b(?:born|(?:known|called|nicknamed|dubbed|styled|remembered|spoken of)"
     r"(?: (?:as|the|simply|just|popularly|commonly|worldwide|also|better))*) "
@@ -123,6 +124,7 @@ def candidate_people(books: BookSource, name: str) -> tuple[SeedCandidate, ...]:
 def _candidates_for(books: BookSource, name: str) -> list[SeedCandidate]:
     found = books.search_name(name)
     candidates = _candidates(found.pages, TypedName.parse(name))
+    # The name as typed comes first, since a corrected spelling may be another name.
     if found.corrected and not any(candidate.fit for candidate in candidates):
         return _candidates(found.pages, TypedName.parse(found.corrected))
     return candidates
@@ -133,6 +135,7 @@ def _best_fits(candidates: Sequence[SeedCandidate]) -> list[SeedCandidate]:
     people = [candidate for candidate in candidates if candidate.reading.is_person and candidate.fit != NO_FIT]
     best = max((candidate.fit for candidate in people), default=NO_FIT)
     return list(
+        # Of pages with the same title the first one stays: a dictionary keeps the last, hence reversed twice.
         {fold(candidate.reading.title): candidate for candidate in reversed(people) if candidate.fit == best}.values()
     )[::-1]
 
@@ -189,6 +192,7 @@ def _is_short_for(words: Sequence[str], name: Sequence[str]) -> bool:
     # 'JRR' is three initials: two or three letters without a vowel.
     initials = {word for word in words if word not in name and 1 < len(word) < 4 and not set(word) & set("aeiou")}
     letters = [letter for word in words for letter in (word if word in initials else (word,))]
+    # Words that are in the name come first, or an initial could take their place.
     for word in sorted(letters, key=lambda word: word not in left):
         near = [other for other in left if word == other or token_similarity(word, other) in SHORT_FORM_SCORES]
         if not near or (word in ROMANS and len(word) > 1 and word not in left):
@@ -266,4 +270,5 @@ def _words(name: str) -> tuple[str, ...]:
     """The folded words without small ones; 'the Eighth' and '8th' become 'viii'."""
     plain = (name.partition("(")[0].strip() or name).replace(".", " ")
     words = [word for word in fold(plain).split() if word not in NAME_LINK_WORDS]
+    # A regnal number follows a name, so the first word stays as it is.
     return tuple(NUMBERS.get(word, word) if at else word for at, word in enumerate(words))

@@ -219,6 +219,7 @@ def search_sources(
         except KiwiError as problem:
             answers.append(SourceAnswer(source.id, "no answer", _failure_kind(problem)))
             continue
+        # A record that the case has already ends the search too: other sources would only repeat it.
         if is_old:
             return SourceSearch(answers=(*answers, SourceAnswer(source.id, "known")))
         if record:
@@ -255,5 +256,6 @@ def _ask_source(
 
 def _failure_kind(problem: KiwiError) -> str:
     """The kind of failure for the log; its message may name a person."""
+    # 'SourceRateLimited' becomes 'rate limited'.
     words = re.sub(r"(?<!^)(?=[A-Z])", " ", type(problem).__name__).lower()
     return words.removeprefix("source ")

@@ -137,6 +137,7 @@ def latest_births(tree: Tree, dates: Mapping[PersonId, OwnDates]) -> dict[Person
     for child, bound in _from_deaths(tree, dates):
         if child in dates and child not in fixed:
             _lower(known, child, (bound,))
+    # Relaxation as in the algorithm of Bellman and Ford: each round reads only what the one before found.
     for _ in range(MAX_TIES_AWAY):
         before = dict(known)
         for person, steps_to in steps.items():
@@ -258,6 +259,7 @@ def _people_in_cycles(tree: Tree) -> set[PersonId]:
         if tie.kind == "parent_of":
             parents[tie.second].add(tie.first)
             children[tie.first].add(tie.second)
+    # People without parents or without children are removed until none are left; the rest are in or between cycles.
     left = parents.keys() | children.keys()
     ends = [person for person in left if not (parents[person] and children[person])]
     while ends:

@@ -50,6 +50,7 @@ class Mask:
     def _without(self, text: str, mark: str) -> str:
         if self._mode == "owner":
             return text
+        # From the end, so that the offsets of earlier cuts stay right.
         for cut in reversed(self._replacements(text, mark)):
             text = f"{text[: cut.start]}{cut.mark}{text[cut.end :]}"
         return text

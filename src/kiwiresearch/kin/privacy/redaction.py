@@ -85,6 +85,7 @@ def _fact(fact: Fact, withheld: WithheldPeople) -> Fact | None:
         is_private_date = fact.when and fact.field in RELATION_FIELDS and withheld.names_withheld_relative(fact)
         when = decade(fact.when) if is_private_date else fact.when
         return fact if (evidence, when) == (fact.evidence, fact.when) else replace(fact, evidence=evidence, when=when)
+    # Most people were baptised soon after birth and in the same place, so this would give the birthday away.
     if fact.field in ("baptism_date", "baptism_place"):
         return None
     coarser = replace(fact, when=decade(fact.when), evidence=tuple(map(_without_words, fact.evidence)))
@@ -260,6 +261,7 @@ class _AnonymousRedaction:
     def _sources(self, shown: list[Evidence]) -> dict[SourceId, Source]:
         """The sources that are still cited. One that never was may be about a withheld person, if there is any."""
         cited = {evidence.source for evidence in shown}
+        # A source that was cited and is not any more had been cited for withheld people only.
         before = {evidence.source for tie in self._tree.relationships for evidence in tie.evidence}
         before |= {evidence.source for fact in self._tree.facts for evidence in fact.evidence}
         found: dict[SourceId, Source] = {}

@@ -13,9 +13,11 @@ from kiwiresearch.text import fold
 
 INSIDE_WORDS = "\u00ad\u200b-\u200f\u2060\ufeff'’ʼ\u0300-\u036f"
 """Characters inside a word that do not end it."""
+# 'O’Brien' and 'Müller-' without its hyphen are words; '3rd' is the number 3 and the word 'rd'.
 WORD = re.compile(rf"[^\W\d_](?:[{INSIDE_WORDS}]*[^\W\d_])*[\u0300-\u036f]*|\d+")
 
 
+# "Hay's" and 'Hay’s'.
 POSSESSIVE = re.compile(r"['’ʼ][sS]$")
 ELISION = re.compile(r"^[^\W\d_]{1,5}['’ʼ](?=[^\W\d_]{2})")
 """What is joined to a name in French and Italian: 'd’Anne', 'dell’Anna'."""
@@ -89,15 +91,20 @@ def contains_words(words: str, text: str) -> bool:
 ContactKind = Literal["e-mail", "phone", "ssn", "address", "handle"]
 
 PATTERNS: tuple[tuple[ContactKind, re.Pattern[str]], ...] = (
+    # 'ann@example.org', also as 'ann [at] example.org' and with '%40'.
     ("e-mail", re.compile(r"(?i)(?<![\w.+-])[\w.+-]{1,64}(?:@|\s?\[at\]\s?|%40)[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}")),
+    # A profile on a known site, then '@ann_hay'; '@I12@' is a pointer of GEDCOM.
     ("handle", re.compile(r"(?i)\b(?:https?://)?(?:www\.)?(?:facebook|instagram|twitter|tiktok|linkedin|x)\.com/[\w./@%?=-]+")),
     ("handle", re.compile(r"(?<![\w@./])@[A-Za-z_]\w{2,30}\b(?!@)")),
+    # '078-05-1120' anywhere, and other spellings only after words that announce them.
     ("ssn", re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])")),
     ("ssn", re.compile(r"(?i)\b(?:ssn|social security(?: number| no\.?)?)\W{0,3}\d{3}[ -]?\d{2}[ -]?\d{4}\b")),
+    # '+44 20 7946 0958', '(202) 456-1111', '030 1234 567', 'Tel. 5551234'; the years '1801 - 1850' are none of these.
     ("phone", re.compile(r"(?<![\w+])\+\d{1,3}(?:[ .()-]{0,2}\d){6,13}(?!\w)")),
     ("phone", re.compile(r"(?<!\w)\(?\d{3}\)?[ .-]{1,2}\d{3}[ .-]\d{4}(?!\w)")),
     ("phone", re.compile(r"(?<!\w)0\d{2,4}[ -]\d{3,4}[ -]?\d{3,4}(?!\w)")),
     ("phone", re.compile(r"(?i)\b(?:phone|tel|telephone|mobile|cell|fax)\b[.:]?\s{0,3}\+?[\d(][\d ().-]{5,18}\d")),
+    # '12 Elm Street', 'Hauptstraße 5' and 'P.O. Box 12', but not 'Elm Street' alone, which is a place of many people.
     ("address", re.compile(
         r"\b\d{1,5}[A-Za-z]?,?\s(?:(?:[NSEW]|North|South|East|West)\.?\s)?(?:[A-Z][a-zà-ÿ'’][\w'’.-]{0,30}\s){1,4}"
         r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Court|Ct|Way|Place|Pl|Terrace|Close|Crescent|Square|Parkway|Pkwy|Highway|Hwy)\b\.?"
@@ -105,6 +112,7 @@ PATTERNS: tuple[tuple[ContactKind, re.Pattern[str]], ...] = (
     ("address", re.compile(r"\b[A-Z][\w'’-]{2,30}(?:straße|strasse|str\.|weg|gasse|platz)\s\d{1,4}[a-z]?\b")),
     ("address", re.compile(r"(?i)\bP\.?\s?O\.?\s?Box\s\d{1,6}\b")),
 )  # fmt: skip
+# Words of our time: 'her Facebook page', but not 'her page'.
 CLUES = re.compile(
     r"(?i)\b(?:facebook|instagram|twitter|tiktok|linkedin|youtube channel|e-?mail|website|podcast|smartphone|"
     r"whatsapp|snapchat|social media)\b"
@@ -174,6 +182,7 @@ def region(place: str) -> str:
     countries, states = _names()
     left = list(parts_of(place))
     kept: list[str] = []
+    # From the end: the country, then the state. What is left of them would be more exact than may be shown.
     for names in (countries, states):
         if left and fold(left[-1]) in names:
             kept.insert(0, left.pop())

@@ -89,7 +89,9 @@ class TraceFinder:
                 if (first, second) not in allowed.pairs:
                     self._pairs[first].setdefault(second, person)
                     self._pairs[second].setdefault(first, person)
+                    # Across 'and', only this order counts: 'Anne and Mark Windsor', but not 'Windsor and Anne'.
                     self._in_order.add((first, second))
+                    # As in addresses and handles: 'annehay', 'hayanne'.
                     for joined in (first + second, second + first):
                         self._add(WordRun((joined,), person, "name", matches_lowercase=True))
             for whole in {run, ("".join(run),)}:
@@ -154,6 +156,7 @@ class TraceFinder:
                 if not seen_conjunction or (first, second) in self._in_order:
                     yield Trace(text_tokens[at].start, token.end, others[second], "name")
                 return
+            # Words in brackets have a limit of their own, which is in the slice above.
             if token.is_aside and not text_tokens[at].is_aside:
                 continue
             between += 1
@@ -222,6 +225,7 @@ def name_pairs(run: WordSequence) -> list[tuple[str, str]]:
     identifying = [word for word in kept if not word.isdecimal()]
     pairs = list(combinations(dict.fromkeys(identifying), 2))
     if len(identifying) > 1 and len(identifying[0]) > 1:
+        # 'A. Hay' for Anne Hay.
         pairs.append((identifying[0][0], identifying[-1]))
     return pairs
 
@@ -235,6 +239,7 @@ def _place_runs(places: Iterable[str]) -> Iterator[WordSequence]:
 
 def _date_runs(dates: Iterable[DateRange]) -> Iterator[WordSequence]:
     for when in dates:
+        # A year alone is shared by too many people to reveal anybody.
         if when.precision not in ("day", "month") or when.latest - when.earliest > 31:
             continue
         first = when.first_day
@@ -246,6 +251,7 @@ def _date_runs(dates: Iterable[DateRange]) -> Iterator[WordSequence]:
             at = day_at(jdn)
             if when.precision == "day":
                 yield from _day_runs(year, month, str(at.day), names)
+                # As in file names and ids; below, the Julian Day Number by which cases store a date.
                 yield (f"{at.year}{at.month:02}{at.day:02}",)
                 yield (str(jdn),)
 

@@ -84,6 +84,7 @@ class WithheldPeople:
         places: dict[PersonId, list[str]] = defaultdict(list)
         for tie in self.tree.relationships:
             ends = (tie.first, tie.second)
+            # The wedding day of a living person stays theirs, even if the other spouse is dead.
             for item in [end for end in ends if self.withholds(end)] or ends:
                 dates[item] += [when for when in (tie.start, tie.end) if when]
         for fact in self.tree.facts:
@@ -117,6 +118,7 @@ class WithheldPeople:
 
     def names_withheld_relative(self, fact: Fact) -> bool:
         """Whether the relative that a fact names is withheld."""
+        # A relative who is not in the tree has no verdict; only the time in which they can have lived decides.
         matches = self._matching_relatives(fact)
         return any(map(self.withholds, matches)) if matches else self._may_be_living(fact)
 
@@ -168,6 +170,7 @@ class WithheldPeople:
         found: set[str] = set()
         for name in (found_person.name, *found_person.names) if found_person else ():
             parts = [word for word in words(name) if word not in PARTICLES and len(word) > 1]
+            # A single name is all that there is, and so counts as a given name.
             found.update(parts[:-1] or parts)
         return found
 
@@ -210,6 +213,7 @@ class WithheldPeople:
         tree = self.tree
         children = tree.children(person)
         near = {*tree.parents(person), *children, *tree.spouses(person), *tree.siblings(person)}
+        # An obituary or a biography names grandchildren and the spouses of children as well.
         near |= {item for child in children for item in (*tree.children(child), *tree.spouses(child))}
         return sorted(item for item in near if item in tree.persons and self.withholds(item))
 

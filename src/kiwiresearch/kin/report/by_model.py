@@ -58,6 +58,7 @@ def fault_of(text: str, sources: Sequence[SummarySentence], names: Sequence[str]
     if len(text) > MAX_SENTENCE_LENGTH:
         return "too long"
     mine, theirs = cut_sentence(text, names), [cut_sentence(sentence.text, names) for sentence in sources]
+    # A pronoun could mean anybody, which no check can decide.
     if PRONOUNS & mine.all:
         return "pronoun"
     if mine.all - CONNECTING - {word for source in theirs for word in source.all}:
@@ -96,6 +97,7 @@ def cut_sentence(text: str, names: Sequence[str]) -> CutSentence:
 
 def _words(text: str, names: Sequence[str]) -> list[str]:
     words = _folded(text)
+    # Longest names first, so that 'Ann Pell Hay' is not read as 'Ann Pell' and 'Hay'.
     whole = sorted({tuple(_folded(name)) for name in names} - {()}, key=lambda name: (-len(name), name))
     found: list[str] = []
     at = 0
@@ -239,6 +241,7 @@ def _merge_sentences(
             continue
         rests_on = tuple(dict.fromkeys(fact for source in sources for fact in source.rests_on))
         people = tuple(dict.fromkeys(person for source in sources for person in source.people))
+        # In place of the first sentence that it is based on, so that the order of the summary stays.
         instead[min(sources, key=rules.index)] = SummarySentence(text, rests_on, people, "model")
         covered.update(sources)
     sentences = [

@@ -16,6 +16,7 @@ def people_in_order(couples: Couples, seeds: Sequence[PersonId]) -> tuple[Person
     tree = couples.tree
     found = dict.fromkeys(seed for seed in seeds if seed in tree.persons)
     line = list(found)
+    # The list grows while it is read: breadth-first, so close relatives come before distant ones.
     for person in line:
         for relative in _relatives(couples, person):
             if relative in tree.persons and relative not in found:
@@ -112,6 +113,7 @@ def descendant_rows(tree: Tree, root: PersonId) -> list[DescendantRow]:
                 below.append(DescendantRow(union.partner, row.depth + 1, union_phrase(union.tie), row.person))
             ties = ((child, couples.ties.get((row.person, child))) for child in union.children)
             below += [DescendantRow(child, row.depth + 1 + own, tie_note(tie)) for child, tie in ties]
+        # A stack, so that each branch is listed to its end, the eldest first.
         waiting += reversed(below)
     return found
 

@@ -126,6 +126,7 @@ def lifespan(tree: Tree, person: PersonId) -> Message:
     birth, death = birth_of(tree, person), death_of(tree, person)
     born, died = (year_phrase(when) if when else "" for when in (birth, death))
     if born and died:
+        # '63–14 BC': the era once.
         if born.endswith(" BC") and died.endswith(" BC"):
             born = born.removesuffix(" BC")
         dash = "–" if born.isdigit() and (died.isdigit() or died.endswith(" BC")) else " – "

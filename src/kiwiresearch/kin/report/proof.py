@@ -123,6 +123,7 @@ def support_for(tree: Tree, status: Status, evidence: Sequence[Evidence], *, is_
     Proved means: two independent origins, including one original record and one piece of
     primary information, and no evidence against it.
     """
+    # From the strongest reason on: what was rejected or is contested cannot be proved, whatever its sources are.
     if status in DISCARDED:
         return Support(STATUS_LABELS[status], "bad")
     if status in UNSETTLED or is_contested:

@@ -117,6 +117,7 @@ def _value(proofs: Proofs, ranked: ShownValue, *, is_held: bool) -> tuple[Line, 
     evidences = [*(item for fact in facts for item in fact.evidence), *(item for tie in ties for item in tie.evidence)]
     for evidence in dict.fromkeys(evidences):
         place = proofs.quoting.cite(evidence)
+        # The same place is cited once, however many quotes come from it.
         places += ["; " if places else "", *place] if not set(place) <= set(places) else []
     confidence = max([*(fact.confidence for fact in facts), *(tie.confidence for tie in ties)])
     mark = "most likely" if is_held else ""
@@ -270,6 +271,7 @@ def _summary(sentences: Sequence[SummarySentence], note: str) -> Iterator[Block]
         yield Paragraph(line_of(Span(" ".join(rest), foreign=True)))
     if any(map(_mark, sentences)):
         by_model = f"Sentences marked{MODEL_MARK} were written by a language model and checked against the facts"
+        # A note that the model failed follows, if there is one.
         note = f"{by_model}; {RULES_NOTE}. {note}"
     if note:
         yield Paragraph(line_of(note.strip()), "origin")

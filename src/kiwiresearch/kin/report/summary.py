@@ -153,6 +153,7 @@ def _partners(case: ReportInput, couples: Couples, seed: PersonId) -> Iterator[S
             for tie in tree.relationships
             if tie.kind in ("spouse_of", "partner_of") and {tie.first, tie.second} == {seed, other} and _counts(tie)
         ]
+        # A couple may have several ties; the one with a date says the most.
         tie = next((relationship for relationship in ties if relationship.start), ties[0])
         verb = "married" if tie.kind == "spouse_of" else "was the partner of"
         when = date_phrase(tie.start) if tie.start else ""
@@ -195,6 +196,7 @@ def _without_duplicates(case: ReportInput, children: Sequence[PersonId]) -> list
     kept = list(children)
     for pair in case.possible_duplicates:
         if set(pair) <= set(kept):
+            # The less complete of the two; `kept` may have lost one of the next pair by then.
             kept.remove(min(pair, key=fullness))
     return kept
 
@@ -254,6 +256,7 @@ def _evidence_sentences(case: ReportInput, proofs: Proofs) -> Iterator[str]:
     evidence = [item for fact in case.tree.facts for item in fact.evidence]
     evidence += [item for tie in case.tree.relationships for item in tie.evidence]
     groups = origins(case.tree, evidence)
+    # With one origin and only weak support, the sentence below says all of it.
     if len(groups) != 1 or found["weak"] < total:
         yield f"Of the {total:,} facts and relationships below, {join_names(tone_phrases(found))}."
     if len(groups) == 1:
@@ -284,6 +287,7 @@ def _gap_sentences(case: ReportInput) -> Iterator[str]:
     for item in dict.fromkeys(near):
         if not _is_dead(tree, item) and item not in case.seeds:
             continue
+        # A seed may be living, and then has no death to find.
         lacks = [word for word in _lacking(tree, item) if word != "death"]
         if lacks:
             missing.append(f"{join_names(lacks)} of {display_name(tree, item)}")

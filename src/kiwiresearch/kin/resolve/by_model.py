@@ -20,6 +20,7 @@ from kiwiresearch.llm import Model, extraction_options, find_ungrounded_word, mo
 from kiwiresearch.text import fold, printable
 
 REPLY_TOKENS = 600
+# Counted as characters, 60 for each name.
 MAX_RELATIVES = 12
 EMPTY_ANSWERS = frozenset({"", "no", "none", "nothing", "null", "n a", "na", "not applicable", "-"})
 
@@ -73,6 +74,7 @@ def review_by_model(proposals: Sequence[MergeProposal], tree: Tree, model: Model
         if not notes and _is_doubtful(proposal) and _are_dead(proposal, tree):
             try:
                 opinion = opinion_on(proposal, tree, model)
+                # Reasons with a name or number that the model was not shown are invented, so the opinion is not used.
                 if not find_ungrounded_word(opinion.reasons(), _shown(proposal, tree)):
                     proposal = apply_opinion(proposal, opinion, model.name)
             except ModelError as problem:
@@ -105,6 +107,7 @@ def apply_opinion(proposal: MergeProposal, opinion: Opinion, by: str) -> MergePr
     step = {"merge": 1, "review": 0, "separate": -1}[opinion.recommendation]
     at = ACTIONS.index(proposal.recommended_action)
     action: MergeAction = ACTIONS[min(max(at + step, 0), len(ACTIONS) - 1)]
+    # Rules need two kinds of evidence to merge, and a model cannot replace one of them.
     kinds = sum(feature.points >= MIN_SUPPORT for feature in proposal.features)
     if action == proposal.recommended_action or (action == "merge" and kinds < DEFAULT_SETTINGS.min_evidence_kinds):
         return proposal

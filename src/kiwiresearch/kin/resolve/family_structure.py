@@ -84,6 +84,7 @@ class FamilyStructure:
     def _child_and_sibling(self, one: Profile, other: Profile) -> Message | None:
         """Whether one is a sibling of somebody whose parents have the other as a child."""
         for sibling, child in ((one, other), (other, one)):
+            # With parents of their own, the ordinary comparison of parents decides.
             if self._tree.parents(sibling.id):
                 continue
             for known in self.stated_siblings(sibling.id):
@@ -97,6 +98,7 @@ class FamilyStructure:
     def _is_bare(self, profile: Profile) -> bool:
         """Whether only the name of a person and one relative, or both parents, are known."""
         person, tree = profile.id, self._tree
+        # Two parents are one family, each spouse and each child another.
         families = bool(tree.parents(person)) + len(tree.spouses(person)) + len(tree.children(person))
         return not (profile.birth or profile.death) and families <= 1
 

@@ -25,12 +25,14 @@ from kiwiresearch.kin.resolve.profile import (
 from kiwiresearch.messages import Message
 from kiwiresearch.text.dates import DateRange, date_relation
 
+# All points are natural log-odds, tuned on one real tree (royal92); docs/design/kin.md has what they reach on others.
 NAME_RANGE = (-9.0, 10.0)
 SMOOTHING = 50
 """A small tree is a poor guide to how common a name is, so this many people with average names are assumed as well."""
 TYPICAL_SHARE = 0.02
 RARITY_RANGE = (1.0, 7.5)
 
+# Years apart, and the points of a gap up to that.
 GAP_POINTS = ((0, 3.2), (1, 1.8), (2, 0.6), (5, -1.5), (10, -4.0))
 FAR_APART = -8.0
 SAME_DAY = 4.5
@@ -86,6 +88,7 @@ class Rarity:
             self._count.update({word for name in profile.names for word in (*name.tokens, *name.titles)})
 
     def weight(self, token: str) -> float:
+        # The weight is the negative logarithm of how common the name is: a shared rare name is stronger evidence.
         share = (self._count[token] + SMOOTHING * TYPICAL_SHARE) / (self._people + SMOOTHING)
         low, high = RARITY_RANGE
         return min(max(-math.log(share), low), high)
@@ -99,6 +102,7 @@ class Rarity:
             or min(self._count[one], self._count[other]) > RARE_COUNT
         ):
             return like
+        # Optimal string alignment: two swapped letters count as one mistake.
         return ONE_LETTER_OFF if OSA.distance(one, other, score_cutoff=1) <= 1 else like
 
     def shared(self, one: str, other: str) -> float:
@@ -261,6 +265,7 @@ def _given_names(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoi
             return FeaturePoints(part * weight, like, why)
     for given, others in ((one.given, other.rest), (other.given, one.rest)):
         used = max((rarity.likeness(given, token) for token in others if len(token) > 1), default=0.0)
+        # 'Pitt' beside 'William Pitt': a surname, which any relative has.
         if used >= 0.93 and given == others[-1] and (given,) in (one.tokens, other.tokens):
             return FeaturePoints(0.35 * rarity.weight(given), 0.5, reasons.only_surname(given), is_different_name=True)
         if used >= 0.93:
@@ -281,6 +286,7 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
     left, right = dict.fromkeys(one.rest), dict.fromkeys(other.rest)
     options = [(rarity.likeness(x, y), x, y) for x in left for y in right]
     for like, x, y in sorted(options, key=lambda found: -found[0]):
+        # Greedy: the most similar words are paired first, and each word only once.
         if (like < 0.85 and like != INITIAL_SIMILARITY) or x not in left or y not in right:
             continue
         del left[x], right[y]
@@ -312,6 +318,7 @@ def date_points(a: Profile, b: Profile) -> FeaturePoints:
     ]
     known = [part for part in parts if part is not None]
     if a.birth is None or b.birth is None:
+        # With both births known, the years of the families would count the same evidence again.
         era = _era_points(a.era, b.era)
         known += [era] if era else []
     if not known:

@@ -17,6 +17,7 @@ from kiwiresearch.messages import Message
 Pair = tuple[PersonId, PersonId]
 SLACK_YEARS = 2
 """Different calendars and copying errors shift dates a little."""
+# The book in 'zim://BOOK/Ann_Pell', the host in 'https://example.org/ann'.
 SITE = re.compile(r"[a-z]+://[^/]+/")
 
 
@@ -205,6 +206,7 @@ Key = tuple[str, ...]
 
 def candidate_pairs(tree: Tree, profiles: Mapping[PersonId, Profile]) -> tuple[Pair, ...]:
     """Pairs by sound and decade, rare sounds, two sounds, names and relatives, shared relatives, and external ids."""
+    # Blocking: only people who share a key are compared, as comparing all pairs takes too long in a large tree.
     codes_of = {
         item: tuple(
             dict.fromkeys(code for name in profile.names for t in name.tokens if len(t) > 1 for code in sounds(t))
@@ -241,6 +243,7 @@ def _keys(
         decades = range((low - 5) // 10, (high + 5) // 10 + 1)
         yield from (("decade", code, str(decade)) for code in codes for decade in decades)
     yield from (("rare", code) for code in codes if common[code] <= RARE_UP_TO)
+    # Two sounds together are rare enough without a date; five sounds limit how many pairs a long name makes.
     yield from (("two", *sorted(pair)) for pair in combinations(codes[:5], 2))
     for what, years in (("born", profile.birth_years), ("died", profile.death_years)):
         if years and years[1] - years[0] <= 5:
@@ -264,6 +267,7 @@ def _keys(
 
 def _pairs_of(block: Sequence[PersonId], profiles: Mapping[PersonId, Profile]) -> Iterator[Pair]:
     """The pairs of a block that can be the same person; two people whom one source lists cannot."""
+    # By their sources, so that the people of one file are excluded at once and not pair by pair.
     groups: dict[frozenset[str], list[Profile]] = defaultdict(list)
     for item in block:
         groups[profiles[item].sources].append(profiles[item])
@@ -284,5 +288,6 @@ def _may_match(a: Profile, b: Profile) -> bool:
     """Whether sex and time agree as far as known; relatives may still bring other people together."""
     if a.sex and b.sex and a.sex != b.sex:
         return False
+    # The cheap tests first: there may be millions of pairs.
     is_same_time = a.era[0] - b.era[1] <= MAX_BIRTH_GAP and b.era[0] - a.era[1] <= MAX_BIRTH_GAP
     return is_same_time and not source_listing_both(a, b)

@@ -64,6 +64,7 @@ def are_listed_together(one: Sequence[MentionSpan], other: Sequence[MentionSpan]
 
 
 SIGNS = str.maketrans("/_", "  ")
+# '3rd' and '21st', but not the '3' in 'Son 3'.
 ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 NUMBER = re.compile(r"\b\d{1,2}\b")
 """In names of unnamed children: 'Son 2'."""
@@ -199,8 +200,10 @@ Years = tuple[int, int]
 ALL_TIME: Years = (-20_000, 20_000)
 MAX_NAMES = 5
 MAX_LIFE_YEARS = 105
+# Not the limits of `plausibility` (12 and 60) or `privacy.living` (58 and 90): here they only bound a year of birth.
 PARENT_AGES = (12, 75)
 SPOUSE_GAP = 45
+# So that the dates of grandparents and grandchildren count as well.
 ERA_ROUNDS = 2
 FILE_PREFIX = "gedcom:"
 """The prefix of the name of a file, which is a source of everybody in it."""
@@ -335,6 +338,7 @@ def _eras(tree: Tree) -> dict[PersonId, Years]:
     """When each person can have been born: by own dates, narrowed by those of parents, children and spouses."""
     eras = {item: _own_era(person) for item, person in tree.persons.items()}
     for _ in range(ERA_ROUNDS):
+        # All at once from the previous round, so that the result does not depend on the order of people.
         eras = {person: _narrowed(tree, person, eras) for person in eras}
     return eras
 
@@ -343,6 +347,7 @@ def _own_era(person: Person) -> Years:
     born, died = years_of(person.birth), years_of(person.death)
     if born:
         return born
+    # Somebody of whom only the death is known was born at most a long life before it.
     return (max(died[0], ALL_TIME[0]) - MAX_LIFE_YEARS, died[1]) if died else ALL_TIME
 
 

@@ -54,11 +54,13 @@ def propose(
         score = probability(scores.log_odds[pair])
         if score < settings.shown_at:
             break
+        # What may be merged automatically is never left out, however many pairs a person has.
         if score < settings.merge_at and max(shown[person_id] for person_id in pair) >= MAX_SHOWN:
             continue
         shown.update(pair)
         against = groups.objections(pair) if score >= settings.review_at else ()
         proposals.append(proposal_for(scores, pair, score, against))
+        # Later pairs are checked against this one too: it is better, so it may rule them out.
         if score >= settings.review_at and not against:
             groups.join(pair)
     proposals += _ruled_out(scores)
@@ -70,6 +72,7 @@ class PersonGroups:
 
     def __init__(self, scores: PairScores) -> None:
         self._scores = scores
+        # Union-find: each person leads to the head of their group.
         self._head: dict[PersonId, PersonId] = {}
         self._members: dict[PersonId, tuple[PersonId, ...]] = {}
 

@@ -41,6 +41,7 @@ SHARED_FREQUENCY_BY_CHANCE: dict[Role, float] = {
 """How often two records of different people share one."""
 SHARED_CHILD_OF_SAME_SEX = 1 / 8000
 """How often two different people of the same sex share a child: only step-parents, and by error."""
+# As log-odds: odds of nearly 500 million, and still a finite number.
 CERTAIN = 20.0
 ORIGIN_ROLES: tuple[Role, ...] = ("father", "mother", "parent", "sibling")
 OWN_FAMILY: tuple[Role, ...] = ("spouse", "child")
@@ -115,6 +116,7 @@ def kin_points(
             continue
         best = _best_matches(ids, others, log_odds)
         by_chance = SHARED_CHILD_OF_SAME_SEX if role == "child" and is_same_sex else SHARED_FREQUENCY_BY_CHANCE[role]
+        # With many relatives on either side, one of them is more likely to fit by chance.
         ratio = math.exp(min(best[0][0] - prior, CERTAIN)) / max(len(ids), len(others))
         by_role[role] = _role_points(SHARED_FREQUENCY[role], by_chance, ratio, best, points_by_match)
         sure = [(role, pair) for odds, pair in best if odds > 0]
@@ -132,6 +134,7 @@ def _best_matches(
 ) -> list[tuple[float, Pair]]:
     """Match each relative with the best fit, nobody twice, best first."""
     options = [(CERTAIN if x == y else log_odds(ordered_pair(x, y)), x, y) for x in ids for y in others]
+    # The ids make the order total, so that equal odds are matched the same way in every run.
     options.sort(key=lambda found: (-found[0], found[1], found[2]))
     used: set[tuple[int, PersonId]] = set()
     best: list[tuple[float, Pair]] = []
@@ -148,6 +151,8 @@ def _role_points(
 ) -> float:
     """The points of the matches in one role; `ratio` is how much likelier one person is than two."""
     pair = best[0][1]
+    # A likelihood ratio: above if the two are one person, below if they are two. In both cases they may share the
+    # relative, which the evidence makes `ratio` times likelier, or not.
     value = math.log((shared * ratio + 1 - shared) / (by_chance * ratio + 1 - by_chance))
     points_by_match[pair] = points_by_match.get(pair, 0.0) + value
     for odds, pair in best[1:3]:
@@ -208,6 +213,7 @@ class PairScores:
         self.relatives = relatives_of(tree, self.profiles)
         self._vetoes = Vetoes(tree, separated)
         self.rarity = Rarity(self.profiles.values())
+        # The more people there are, the less likely any two of them are the same.
         self.prior = -max(MIN_ODDS_AGAINST, math.log(max(len(self.profiles) / 2, 1))) - 0.5
         self._bases: dict[Pair, BaseScore] = {}
         self.pairs: set[Pair] = set()
@@ -333,6 +339,7 @@ class PairScores:
         }
         found: dict[Pair, float] = {}
         for pair, log_odds in self.log_odds_before_rivals.items():
+            # The odds of this match against its rivals together: two equal rivals leave it a third of the probability.
             odds = 1.0
             for person, other in (pair, pair[::-1]):
                 candidate = self.profiles[other]

@@ -19,6 +19,7 @@ SEARCH_LIMIT = 10
 LEAD_CHARS = 1_500
 """The years of a person are at the beginning of a page, or in the box."""
 NAME_LINK_WORDS = frozenset({"of", "the", "de", "von", "van", "der", "la", "le", "du", "da", "di", "and", "y", "e"})
+# Both years, as `_years` counts them.
 BOTH = 2
 
 
@@ -144,6 +145,7 @@ def likeness(name: str, others: Sequence[str]) -> int:
     A number or 'junior' that only the wanted name has excludes the other.
     """
     wanted = _words(name)
+    # 'Henry VIII' does not find Henry; 'Henry' finds Henry VIII.
     distinguishing = {word for word in wanted if word in SUFFIXES or set(word) <= set("ivxlc") or word.isdigit()}
     best = 0
     for other in others:

@@ -66,6 +66,7 @@ def read_gedcomx(content: bytes, person: str, plugin_id: str, weight: float) -> 
         if line not in lines:
             lines[line] = at
             at += len(line) + 1
+        # A quote contains its value; only a date may be derived from it.
         if value and (value in line or when is not None):
             snippet = Snippet(lines[line], lines[line] + len(line), line)
             because = "a record in GEDCOM X"
@@ -164,6 +165,7 @@ def _rows(value: object, key: str) -> list[JsonDict]:
     return [row for row in found[:MAX_ROWS] if isinstance(row, dict)] if isinstance(found, list) else []
 
 
+# 'KWZ1-2AB', but not a path such as 'persons/KWZ1-2AB', since it becomes part of an address.
 PERSON = re.compile(r"[A-Z0-9]{2,8}-[A-Z0-9]{2,8}")
 ATOM = "application/x-gedcomx-atom+json"
 RECORD = "application/x-fs-v1+json"
@@ -188,6 +190,7 @@ class FamilySearchSource(PluginSource):
         if search is None or not params:
             return []
         page = self._get(f"{self._api}{search.endpoint}?{urlencode(params)}", ATOM)
+        # 204 is an answer without results.
         if page.status not in (200, 204):
             raise SourceUnreachable(f"The source {self.id!r} returned an error ({page.status}).")
         found = []
@@ -195,6 +198,7 @@ class FamilySearchSource(PluginSource):
             try:
                 found.append(self.fetch(person))
             except SourceRefused as refused:
+                # One person who may be living does not end the search; a refusal of the source does.
                 if refused.rule != "privacy":
                     raise
         return found

@@ -56,6 +56,7 @@ class Secret:
         return "Secret(…)"
 
     def __reduce__(self) -> str:
+        # Pickling would write it.
         raise TypeError("a key is not written anywhere")
 
 
@@ -85,6 +86,7 @@ def key_variable(plugin_id: str) -> str:
     return f"KIWIRESEARCH_KEY_{plugin_id.upper()}"
 
 
+# RFC 9309 wants at least five redirects to be followed for robots.txt.
 MAX_HOPS = 5
 MAX_TRIES = 3
 BUSY_STATUSES = frozenset({429, 503})
@@ -177,6 +179,7 @@ class Gate:
         allowed = AllowedHosts(
             plugin.hosts(), self.permissions.extra_hosts.get(plugin.plugin_id, frozenset()), self._resolve
         )
+        # Before the cache, so that an address which is no longer allowed is not read from there either.
         allowed.check(request.url)
         ttl_s = plugin.compliance.cache_ttl_seconds
         cached = self._cache.get(plugin.plugin_id, request, now=self._clock.now(), ttl_s=ttl_s)
@@ -225,6 +228,7 @@ class Gate:
                 return answer
             wanted_s = _retry_after_s(answer.retry_after, self._clock.now())
             pause_s = DEFAULT_PAUSE_S * 2 ** (attempt - 1) if wanted_s is None else wanted_s
+            # Noted in the case before anything is raised, so that the next command waits too.
             self._limiter.pause(_host(request.url), pause_s)
             if pause_s > MAX_WAIT_S or attempt == MAX_TRIES:
                 raise SourceRateLimited(f"The host {_host(request.url)!r} is too busy.", retry_after_s=pause_s)

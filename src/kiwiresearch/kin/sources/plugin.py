@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from kiwiresearch.kin.sources.site_page import checked_selector
 from kiwiresearch.kin.tree import DATE_FIELDS, PLACE_FIELDS, RELATION_FIELDS, FieldName, InformationKind, SourceForm
 
+# Patterns come from users, and some take exponential time on an unlucky page.
 PATTERN_TIMEOUT_S = 0.25
 MAX_CHARS = 10_000
 GROUP = "value"
@@ -76,6 +77,7 @@ def _template(text: str) -> str:
         plain = all(not spec and not change for _, name, spec, change in string.Formatter().parse(text) if name)
     except ValueError as problem:
         raise ValueError(f"its braces do not match: {problem}") from problem
+    # '{name!r}' and '{name:>99999999}' are refused too: a format could fill the memory.
     unknown = sorted({name for name in names if name not in PLACEHOLDERS})
     if unknown or not plain:
         known = ", ".join(f"{{{name}}}" for name in sorted(PLACEHOLDERS))

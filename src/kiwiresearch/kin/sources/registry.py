@@ -45,6 +45,7 @@ def read_yaml(path: Path) -> Any:
     except UnicodeDecodeError as problem:
         raise BadSettings(f"The file {str(path)!r} is not a text file.", remedy="Save it as UTF-8.") from problem
     try:
+        # Before anything is built: a few aliases of aliases can fill the memory.
         _check_yaml(text)
         return yaml.safe_load(text)
     except _ForbiddenYaml as problem:
@@ -167,6 +168,7 @@ def read_registry(file: Path, *, shipped: bool = False) -> list[KnownPlugin]:
     found = []
     for row in _shaped(Registry, read_yaml(file), file).sources:
         target = (file.parent.parent / row.config).resolve()
+        # After links were followed, so that a registry cannot read files elsewhere.
         if target.parent != file.parent.resolve():
             raise BadSettings(
                 f"The file {str(file)!r}, 'config' of {row.id!r}: {row.config!r} is not in the same folder.",

@@ -27,6 +27,7 @@ class PluginMemory:
     set: Callable[[str, Any], None]
 
 
+# RFC 9309 wants a copy of robots.txt to be used for a day at most, and at least 500 KiB of it to be read.
 DAY_S = 86_400.0
 FAILED_S = 3_600.0
 """The robots.txt of a failing host is read again sooner."""
@@ -69,6 +70,7 @@ def parse_robots(status: int, content: bytes, now: float) -> Robots:
     """The rules of an answer: a missing file allows everything, a failing server nothing."""
     if 200 <= status < 300:
         return Robots(content.decode("utf-8", "replace")[:MAX_CHARS], allows_all=False, denies_all=False, read_at=now)
+    # As RFC 9309 says: a file that is unavailable (4xx) allows everything, one that is unreachable (5xx) nothing.
     allows = 400 <= status < 500 and status != TOO_MANY
     return Robots("", allows_all=allows, denies_all=not allows, read_at=now)
 
@@ -185,6 +187,7 @@ class ResponseCache:
             page = FetchedPage(str(row["url"]), int(row["status"]), content, str(row["kind"]), at, from_cache=True)
         except (KeyError, TypeError, ValueError, zlib.error):
             return None
+        # A time in the future means that the clock was set back, and the age is unknown.
         return page if at <= now < at + ttl_s else None
 
     def put(self, plugin_id: str, request: Request, page: FetchedPage) -> None:

@@ -65,6 +65,7 @@ class SignInCallback:
 
 
 class _Server(HTTPServer):
+    # Otherwise the port would be blocked for a minute after a sign-in that was broken off.
     allow_reuse_address = True
     path = "/"
     state = ""
@@ -122,6 +123,7 @@ class SignIn:
         self._gate.check_allowed(self._plugin)
         rules = self._rules()
         state, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(48)
+        # The proof key (PKCE): a program that intercepts the code does not have the verifier.
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
         query = {
             "response_type": "code",
@@ -139,6 +141,7 @@ class SignIn:
         """Exchange the code in the redirect address for a token."""
         params = parse_qs(urlsplit(answered).query)
         state, code = (params.get(name, [""])[0] for name in ("state", "code"))
+        # The state proves that the answer belongs to this sign-in and was not sent by another page of the browser.
         if not code or not secrets.compare_digest(state.encode("utf-8", "replace"), pending.state.encode()):
             raise BadUsage("This address is not from the sign-in that was started.", remedy="Start the sign-in again.")
         rules = self._rules()

@@ -18,6 +18,7 @@ from kiwiresearch.kin.sources.source import FetchedRecord, PersonQuery
 from kiwiresearch.kin.sources.transport import Request, display_url
 from kiwiresearch.kin.tree import Source, row_id
 
+# Three bad pages of the last ten mean that the site has changed its layout.
 WINDOW = 10
 MAX_BAD_PAGES = 3
 
@@ -137,6 +138,7 @@ class SiteSource(PluginSource):
         url = urljoin(f"{self.plugin.base_url}/", locator)
         page = _require_ok(self._gate.get(self.plugin, Request(url)))
         reading = read_site_page(page.content, self.plugin, page.url)
+        # An old answer says nothing about the site as it is now.
         if not page.from_cache:
             self._health.note(self.plugin, reading.missing)
         source = source_record(self.plugin, page, self._gate.format_time(page.fetched_at), reading.person.title)
@@ -162,6 +164,7 @@ class SiteSource(PluginSource):
                 break
             fresh = [url for url in self._links(_require_ok(page), search.result_selector) if url not in found]
             found |= dict.fromkeys(fresh)
+            # Many sites answer a page number that is too high with their last page.
             if not fresh or len(found) >= MAX_PEOPLE:
                 break
         return list(found)[:MAX_PEOPLE]

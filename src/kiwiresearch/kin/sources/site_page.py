@@ -113,6 +113,7 @@ def _written(tree: LexborHTMLParser, spans: dict[int, tuple[int, int]], cells: s
         node, opened = waiting.pop()
         name = node.tag or ""
         if opened >= 0:  # the end of an element
+            # Elements lie on the stack twice: the second time, with where they began, after all that is in them.
             spans[node.mem_id] = (opened, length)
             gap = _widen_gap(gap, name, is_cell=name in CELLS or node.mem_id in cells)
             continue

@@ -83,6 +83,7 @@ def _values(page: SitePage, rule: FieldRule) -> Iterator[_Found]:
 def _words(page: SitePage, chosen: SelectedElement, rule: FieldRule) -> _Found | None:
     """The words of an element, if they are one span after exclusions."""
     runs = page.runs(chosen, own=rule.own_text, exclude=rule.exclude)
+    # A value must be one span of the text, or it could not be quoted.
     if len(runs) != 1:
         return None
     start, end = runs[0]

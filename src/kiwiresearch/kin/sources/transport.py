@@ -56,6 +56,7 @@ class AllowedHosts:
             raise _refused(url, "is not an address") from problem
         if len(url) > MAX_URL or not url.isascii() or any(char.isspace() or not char.isprintable() for char in url):
             raise _refused(url, "is not a valid web address")
+        # 'https://wikidata.org@evil.example/' looks like the one host and is the other.
         if "@" in netloc or not parts.hostname:
             raise _refused(url, "has a user name or no host name")
         if f"{parts.scheme}://{netloc}" in self.extra_hosts:
@@ -79,6 +80,7 @@ class AllowedHosts:
             raise SourceUnreachable(
                 f"The host {host!r} was not found.", remedy="Check your connection, then try again."
             ) from problem
+        # 'fe80::1%eth0': without the zone.
         numbers = [ip_address(item.partition("%")[0]) for item in found]
         if not numbers:
             raise SourceUnreachable(f"The host {host!r} has no address.")

@@ -31,11 +31,13 @@ from kiwiresearch.text.dates import (
 )
 from kiwiresearch.zim import EntryRef
 
+# '+1815-12-10T00:00:00Z' and '-0043-00-00T…', where month and day are 0 if they are not given.
 MOMENT = re.compile(r"([+-]?)(\d{4,9})-(\d\d)-(\d\d)T")
 JULIAN = "Q1985786"
 GREGORIAN = "Q1985727"
 CIRCA = frozenset({"Q5727902", "circa"})
 PRECISIONS: dict[int, Precision] = {6: "millennium", 7: "century", 8: "decade", 9: "year", 10: "month", 11: "day"}
+# Higher numbers are hours, minutes and seconds.
 DAY = 11
 
 
@@ -81,6 +83,7 @@ def _span(year: int, month: int, day: int, precision: Precision) -> calendar.Day
     return calendar.years(*calendar.ordinal_years(-(-abs(year) // size), size, bc=year < 0))
 
 
+# 'Q1035', but not 'P22' or 'Q01'.
 ITEM = re.compile(r"Q[1-9]\d{0,11}")
 SEXES: dict[str, Sex] = {"Q6581097": "male", "Q6581072": "female", "Q2449503": "male", "Q1052281": "female"}
 KINDS: dict[str, Qualifier] = {
@@ -127,6 +130,7 @@ class _Statement:
 
     def when(self) -> DateRange | None:
         about = self.said(queries.CIRCUMSTANCES) in CIRCA
+        # More exact than the main value, which is then often just a decade or a century.
         first, last = self.moment_of(queries.EARLIEST), self.moment_of(queries.LATEST)
         if first and last:  # some day between the two
             return DateRange(first.earliest, max(first.earliest, last.latest), "year", "", last.calendar)
@@ -269,6 +273,7 @@ def _read(statement: _Statement, line: str, at: int, item: str) -> ExtractedFact
     confidence = (SOURCED if statement.sourced else UNSOURCED) + (PREFERRED if statement.rank == "preferred" else 0.0)
     if name in DATE_FIELDS:
         when = statement.when()
+        # The firewall will read the date from the line again, so it must be readable there.
         if when is None or all(found.when.edtf() != when.edtf() for found in dates_in(line)):
             return None
         return _fact(name, when.edtf(), line, at, confidence, item, when=when)

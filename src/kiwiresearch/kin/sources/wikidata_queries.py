@@ -15,6 +15,7 @@ from kiwiresearch.kin.sources.transport import Request, display_url
 from kiwiresearch.kin.tree import FieldName
 
 ACCEPT = "application/sparql-results+json"
+# `transport.MAX_URL` refuses addresses of more than 4,000 characters.
 MAX_GET_URL = 3_500
 MAX_ROWS = 20_000
 
@@ -63,6 +64,7 @@ def _row(binding: dict[str, Any]) -> Row:
 
 def literal(text: str, language: str = "") -> str:
     """A SPARQL string literal; nothing in the text can end it early."""
+    # A line break, as any other control character, would be an error of syntax inside a literal.
     plain = "".join(char for char in text if char.isprintable() and not 0xD800 <= ord(char) <= 0xDFFF)
     escaped = plain.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"@{language}' if language else f'"{escaped}"'

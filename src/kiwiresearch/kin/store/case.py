@@ -60,6 +60,7 @@ def copy_rows(source: CaseDatabase, target: CaseDatabase) -> None:
         for table in METADATA.sorted_tables:
             own = _self_references(table)
             for rows in _batches(source, table):
+                # First without these columns, since the row that they refer to may come later.
                 target.run(insert(table), [{**row._mapping, **dict.fromkeys(own)} for row in rows])
             if own:
                 _copy_self_references(source, target, table, own)
@@ -89,6 +90,7 @@ def _assertion_problems(db: CaseDatabase) -> Iterator[str]:
     logged = {row.entity_id for row in db.run(select(log.c.entity_id).where(log.c.action_type == "assert")).all()}
     members: defaultdict[str, list[str]] = defaultdict(list)
     for row in db.run(select(PERSON.c.id)).all():
+        # A merge moves an assertion to another person, while its id stays that of the person whom it was stored for.
         members[follow_merges(db, row.id)].append(row.id)
     found = db.rows(select(ASSERTION).order_by(ASSERTION.c.id))
     for item in found:
@@ -96,6 +98,7 @@ def _assertion_problems(db: CaseDatabase) -> Iterator[str]:
             yield f"statement {item.id}: it was changed."
         elif item.id not in logged:
             yield f"statement {item.id}: it is not in the log."
+    # Undoing an edit removes its rows, although the log still has them.
     for missing in sorted(logged - {item.id for item in found} - _undone_rows(db)):
         yield f"statement {missing}: it was removed."
 

@@ -329,6 +329,7 @@ class CaseDatabase:
         try:
             yield
         except BaseException as problem:
+            # After an error of ours a caller may go on with the step; any other may have come in the middle of a write.
             if not isinstance(problem, KiwiError) or isinstance(problem.__cause__, SQLAlchemyError):
                 self._broken = True
             raise
@@ -343,6 +344,7 @@ class CaseDatabase:
                 if not self._database.is_file:
                     # Rewriting the row changes its transaction id, by which other hosts notice the change.
                     connection.execute(update(AUDIT_HEAD).values(seq=AUDIT_HEAD.c.seq))
+                # Here, so that an error of the commit is converted too; the end of the context then has nothing to do.
                 connection.commit()
 
     @contextmanager
@@ -404,6 +406,7 @@ def _temporary_address(address: Address) -> Iterator[Address]:
             remedy="Check the folder's permissions and the space on the disk.",
         ) from problem
     finally:
+        # After a link, this removes the temporary name; the case stays under its own.
         for left in (part, part.with_name(f"{part.name}-journal")):
             with contextlib.suppress(OSError):
                 left.unlink(missing_ok=True)

@@ -23,6 +23,7 @@ def _decided_assertions() -> FromClause:
     A value that somebody prefers is the only preferred one of its field.
     """
     assertion, status, preferred, other = ASSERTION, DECISION.alias(), DECISION.alias(), ASSERTION.alias()
+    # The fields in which a person prefers a value: there, no other value is preferred, whatever the rules say.
     chosen = (
         select(other.c.entity_id, other.c.field_name)
         .join(DECISION, and_(DECISION.c.entity_id == other.c.id, DECISION.c.aspect == "preferred"))

@@ -191,6 +191,7 @@ class Edits(StorePart):
         db = self._db
         at = db.now() if state == "undone" else ""
         db.run(update(EDIT).where(EDIT.c.id == row.id).values(state=state, undone_at=at, version=_next_version(db)))
+        # The edit may have merged or added people, which the caches do not know of.
         db.merged_into = None
         db.known_people.clear()
         db.changed_people |= set(row.people)
@@ -237,6 +238,7 @@ def _keys(row: Row[Any]) -> set[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
     for change in row.changes:
         if change[0] == "set" and change[3] not in DERIVED:
+            # Derived columns are left out above: undoing leaves them alone if the rules have changed them since.
             column = "ends" if change[3] in OTHER_END else change[3]
             found.add((change[1], change[2], column))
         elif change[0] != "set":

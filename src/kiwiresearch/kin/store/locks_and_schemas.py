@@ -40,7 +40,9 @@ def locked_folder(folder: Path, *, timeout_s: float = 0.0) -> Iterator[None]:
 
 
 CASE_ERRORS = ErrorKinds("case", busy=FolderTaken, damaged=RunDamaged, unreachable=StoreUnreachable)
+# 'case_1a2b3c4d_5e' is a name; the default search path, '"$user", public', is not.
 SCHEMA_NAME = re.compile(r"[a-z_][a-z0-9_]*")
+# '-csearch_path=kiwi' and '-c search_path=kiwi', but not '-cstatement_timeout=5s'.
 SEARCH_PATH = re.compile(r"-c\s*search_path=\S+")
 TAG_LETTERS = 8
 
@@ -91,6 +93,7 @@ class CaseSchemas:
             try:
                 return " ".join(there.execute(asked).one_or_none() or ())
             except ProgrammingError:
+                # The schema or its table is missing, as when the case was removed.
                 return ""
 
     def drop(self, schema: str) -> None:

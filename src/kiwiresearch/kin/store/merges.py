@@ -219,6 +219,7 @@ def _columns(row: Row[Any]) -> set[tuple[str, str, str]]:
 
 def _undo(db: CaseDatabase, row: Row[Any], why: str) -> None:
     kept, gone = row.member_ids
+    # Rows with the same change are updated together; a count that is too low means that one has changed since.
     changed: defaultdict[tuple[str, str, str | None, str], list[str]] = defaultdict(list)
     for name, changed_id, column, old, new in row.undo:
         changed[name, column, old, new].append(changed_id)

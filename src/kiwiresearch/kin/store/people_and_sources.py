@@ -102,6 +102,7 @@ def check_quote(db: CaseDatabase, source: SourceId, snippet: Snippet) -> None:
     text = source_text(db, source)
     if not snippet.words:
         raise QuoteNotFound(f"A fact from the source {source!r} has no quote.")
+    # A quote that a family file takes from its own source has no position: its start is -1.
     at_place = text[snippet.start : snippet.end] == snippet.words if snippet.start >= 0 else snippet.words in text
     if text and not at_place:
         raise QuoteNotFound(
@@ -252,6 +253,7 @@ class PeopleAndSources(StorePart):
         """Remove another form of a name; False if the person has none like it."""
         with self._db.writing():
             root = canonical_id(self._db, person)
+            # The name may have been stored for somebody who was merged into this person.
             members = [row.id for row in self._db.rows(select(PERSON.c.id)) if follow_merges(self._db, row.id) == root]
             mine = (PERSON_NAME.c.person_id.in_(members), PERSON_NAME.c.value == name)
             rows = self._db.rows(select(PERSON_NAME).where(*mine))

@@ -102,6 +102,7 @@ class MergedPeople:
     def of(cls, db: CaseDatabase, people: Sequence[str]) -> Self:
         found: dict[str, list[Row[Any]]] = {person: [] for person in people}
         root_of = {person: person for person in people}
+        # Layer by layer: first the people, then who was merged into them, then who was merged into those.
         layer = db.rows(PEOPLE, {"ids": people})
         while layer:
             for row in layer:
@@ -129,6 +130,7 @@ class MergedPeople:
         """The preferred sex, or else the one the person was added with, or else that of sources or merged people."""
         sexes = [row.told_sex for row in self.people[person]]
         asserted = [best.field_value["value"]] if best else []
+        # A sex that the rules merely found best comes after the one that the person was added with.
         ranked = [*asserted, *sexes] if best and best.preferred else [*sexes[:1], *asserted, *sexes[1:]]
         return next((sex for sex in ranked if sex), "")
 
@@ -150,6 +152,7 @@ def _by_person(db: CaseDatabase, table: Table, people: Mapping[str, str]) -> dic
 
 
 Element = TypeVar("Element")
+# Some statements name these ids twice, and older versions of SQLite allow 999 parameters.
 CHUNK = 400
 CORE = ("birth_date", "birth_place", "death_date", "death_place")
 """The fields whose mean confidence is the person's, as far as they are known."""
@@ -164,6 +167,7 @@ def refresh(db: CaseDatabase) -> None:
     ties = sorted(db.changed_ties)
     db.changed_people.clear()
     db.changed_ties.clear()
+    # Ties first: whether a person has a marriage of their own depends on the status of their ties.
     for chunk in _chunks(ties):
         _refresh_relationships(db, chunk)
     for chunk in _chunks(people):
@@ -280,6 +284,7 @@ def _update_shadowing(db: CaseDatabase, people: Sequence[str]) -> list[Row[Any]]
         alike[row.relationship_type, ends[0], ends[1]].append(row)
     changes = []
     for (_, first, second), group in alike.items():
+        # The id decides between equals, so that the lead does not depend on the order of the merges.
         lead = min(group, key=lambda row: (STATUS_RANKS[row.status], row.id))
         for row in group:
             shadow = row.id if first == second else "" if row is lead else lead.id

@@ -126,6 +126,7 @@ class Queues(StorePart):
             "id": item.id or row_id("queue", queue, item.key),
             "case_id": self._db.case_id,
             "queue": queue,
+            # Unique within a queue, and kept when the item is done: so nothing is queued a second time.
             "query_hash": item.key or row_id("queue", queue, item.id),
             "created_at": item.created_at or self._db.now(),
             "not_before": to_utc_text(item.not_before) if item.not_before else "",
@@ -150,6 +151,7 @@ class Queues(StorePart):
     def retry_later(self, item: Item, why: str, not_before: str = "") -> ItemStatus:
         """Put an item back for later; after three retries it has failed for good."""
         retries = item.retry_count + 1
+        # The first try is not a retry, so an item is tried four times in all.
         status: ItemStatus = "pending" if retries <= RETRIES else "failed"
         later = to_utc_text(not_before) if not_before else ""
         values = {"status": status, "retry_count": min(retries, RETRIES), "last_error": why, "not_before": later}

@@ -113,6 +113,7 @@ def _insert(db: CaseDatabase, table: Table, row: StoredRow) -> None:
 
 
 def _delete(db: CaseDatabase, table: Table, row: StoredRow) -> None:
+    # Before the row is deleted: afterwards it is unknown whom it was about.
     _mark_row(db, table, row)
     if table is ASSERTION and _is_also_read(db, row["id"]):
         db.run(update(ASSERTION).where(ASSERTION.c.id == row["id"]).values(edit_id=""))

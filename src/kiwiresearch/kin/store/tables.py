@@ -40,6 +40,7 @@ COLUMN_TYPES: Mapping[str, TypeEngine[Any]] = MappingProxyType(
         "integer": BigInteger(),
         "real": Double(),
         "flag": Boolean(),
+        # None is NULL in SQL: otherwise it would be the JSON text 'null', which `IS NULL` does not find.
         "json": JSON(none_as_null=True),
         "bytes": LargeBinary(),
     }
@@ -343,6 +344,7 @@ CASE_FORMAT = Table("case_format", MetaData(), _key("name"), *_columns("text", "
 UNCHANGEABLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "audit_log": ("UPDATE", "DELETE"),
+        # Merges change `entity_id`; status, confidence and preference are what the rules decide.
         "assertion": ("UPDATE OF id, field_name, field_value, value_key, entity_type, asserted_at", "DELETE"),
         "evidence_claim": ("UPDATE", "DELETE"),
         "source_record": ("UPDATE", "DELETE"),
@@ -369,6 +371,7 @@ def create_triggers(connection: Connection) -> None:
         for change in changes:
             create_trigger(connection, table, change)
         if not is_file:
+            # PostgreSQL does not run the triggers of rows when it truncates a table.
             connection.execute(text(f"CREATE TRIGGER {table}_no_truncate BEFORE TRUNCATE ON {table} {REFUSE}"))
 
 

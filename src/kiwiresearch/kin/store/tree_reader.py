@@ -73,6 +73,7 @@ def _facts(rows: Sequence[Row[Any]], evidence: Mapping[str, list[Evidence]]) -> 
     found = []
     for (field, _), group in alike.items():
         lead = group[0]
+        # Groups come in the order of rank: if nothing in a field is preferred, the first one is.
         chosen = lead.preferred or (field not in preferred and lead.status not in DISCARDED)
         preferred.add(field)
         found.append(
@@ -106,6 +107,7 @@ def _ties(
     assertions: defaultdict[str, list[Row[Any]]] = defaultdict(list)
     shadows: defaultdict[str, list[Row[Any]]] = defaultdict(list)
     for row in rows:
+        # A tie that a merge made a duplicate gives its evidence to the one that is shown.
         assertions[row.shadowed_by or row.id] += by_entity.get(row.id, [])
         shadows[row.shadowed_by].append(row)
     found = []

@@ -124,6 +124,7 @@ def details_with_shadows(tie: Row[Any], shadows: Iterable[Row[Any]]) -> TieDetai
 
 def rank_key(row: Row[Any]) -> tuple[bool, bool, int, float, str]:
     """The order of assertions: active before discarded, preferred first, then by status, confidence and id."""
+    # The id last, so that the order is total and the same in every run.
     return row.status in DISCARDED, not row.preferred, STATUS_RANKS[row.status], -row.confidence, row.id
 
 

@@ -43,6 +43,7 @@ MIN_SHARE_OF_PASSAGE = 0.55
 """Of questions about names that no book has, one in sixteen has such a passage; of those that a book could answer but
 that were refused, half have one."""
 MIN_SHARE_OF_TITLE = 0.2
+# "[3]" in the text of a model; not "[2024]", which is a year rather than a source.
 MARK = re.compile(r"\[(\d{1,3})\]")
 SPACE_IN_BRACKETS = re.compile(r"(?<=[(\[]) +| +(?=[)\]])")
 """Books often have it where a template or a link was left out: "( 1455 - 1485)"."""
@@ -153,6 +154,7 @@ class AnswerView:
     @property
     def topic(self) -> str:
         """What to research: the subject of the question, as far as it is known, by the title of its page."""
+        # The title only if it has all words of the subject: "Darwin" becomes "Charles Darwin"; "Mars" stays.
         subject = self.answer.subject or name_in(self.answer.asked) or self.answer.asked
         title = self.sources[0].title if self.answer.grounded and self.sources else ""
         return title if set(fold(subject).split()) <= set(fold(title).split()) else subject

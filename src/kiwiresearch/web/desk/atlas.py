@@ -189,6 +189,7 @@ class _AtlasPages:
 
         def rows_of(query: Any) -> ResultSlice:
             window = ResultWindow(ROWS_PER_PAGE, (query.n - 1) * ROWS_PER_PAGE)
+            # With the privacy mode, so that nobody gets the rows that were made for an owner.
             return self.atlases.cached_result(atlas, (tab, query, mode), lambda: found(atlas, window))
 
         try:

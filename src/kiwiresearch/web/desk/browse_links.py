@@ -83,6 +83,7 @@ def qualifier_groups(opened: OpenBook) -> dict[str, list[NamedLink]]:
     is_noun_first = two_letter_code(opened.language) in ("fr", "es", "it", "pt", "ca")
     found: dict[str, list[NamedLink]] = {}
     for qualifier, row in index.qualified():
+        # 'Ray (film)', 'Cosmic Ray (1962 film)' and 'Lyon (film, 1962)' are films; in French the noun comes first.
         words = qualifier.partition(",")[0].split()
         noun = words[0 if is_noun_first else -1].lower() if words else ""
         if noun.isalpha() and len(noun) > 2:

@@ -13,6 +13,7 @@ from kiwiresearch.jobs import Job
 from kiwiresearch.web.guard import current_visitor
 
 BROWSER_COOKIE = "kiwiresearch_browser"
+# What `secrets.token_urlsafe(16)` makes: 16 bytes in base64, without padding.
 BROWSER_ID = re.compile(r"[\w-]{22}", re.ASCII)
 YEAR_S = 365 * 24 * 3600
 """How long browsers keep our cookies."""
@@ -37,7 +38,7 @@ def remember_browser(request: Request, reply: Response, browser: str) -> None:
 
 
 def browser_key(browser: str) -> str:
-    """What is stored instead of the id, since whoever knows the id sees the browser's lists."""
+    """What is stored instead of the id, since anyone who knows the id sees the browser's lists."""
     return sha256(f"browser\n{browser}".encode()).hexdigest()[:32] if browser else ""
 
 

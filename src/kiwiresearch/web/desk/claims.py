@@ -58,6 +58,7 @@ class ClaimQuery(BaseModel):
 
     def sorted_by(self, column: str) -> JsonDict:
         """The parameters that sort by a column, or reverse the order if the table is sorted by it already."""
+        # The highest confidence comes first; all other columns begin in the order of the alphabet.
         first = "-confidence" if column == "confidence" else column
         turned = first.removeprefix("-") if first.startswith("-") else f"-{first}"
         return self.filters() | {"sort": turned if self.sort == first else first}
@@ -199,6 +200,7 @@ def _context(quote: Quote, text: str) -> QuoteView:
         return QuoteView(quote, "", "")
     before = text[max(quote.start - CONTEXT_CHARS, 0) : quote.start]
     after = text[quote.end : quote.end + CONTEXT_CHARS]
+    # The cut may be within a word, so what is left of that word is dropped.
     if quote.start > CONTEXT_CHARS:
         before = "… " + before.partition(" ")[2]
     if len(text) > quote.end + CONTEXT_CHARS:

@@ -107,6 +107,8 @@ def is_blank(png: bytes) -> bool:
     rows = [data[at : at + size + 1] for at in range(0, len(data), size + 1)]
     pixel = rows[0][1 : 1 + max(1, channels * depth // 8)] if rows else b""
     repeated, first, same = pixel * width, pixel.ljust(size, b"\0"), bytes(size)
+    # What a plain square has in a row, by the filter that begins it: 0 is none, 1 subtracts the pixel on the left,
+    # 2 the one above, and 4 (Paeth) the most similar of the neighbours.
     top = {0: repeated[:size], 1: first, 2: repeated[:size], 4: first}
     below = {0: repeated[:size], 1: first, 2: same, 4: same}
     return len(rows) == height and all(
@@ -121,6 +123,7 @@ def _pixels(png: bytes) -> list[bytes]:
         length = int.from_bytes(png[at : at + 4])
         if png[at + 4 : at + 8] == b"IDAT":
             found.append(png[at + 8 : at + 8 + length])
+        # The length, the name and the checksum of a part have four bytes each.
         at += length + 12
     return found
 

@@ -29,6 +29,7 @@ HOUR_S = 3_600.0
 
 # A title that needs nothing else in a question: no year, no parentheses, and not a list.
 PLAIN_TITLE = re.compile(r"(?!List of |Outline of |Index of |Timeline of |History of )[^\W\d_][^\d():/,]*")
+# 'The Moon is the …' and 'Ada Lovelace (1815–1852) was an …'; not 'The Moon orbits …' nor 'It is a …'.
 DEFINED = r"\W*(?P<article>The |A |An )?{title}(?: \([^)]*\))?,? (?P<verb>is|was) (?:a|an|the|one)\b"
 """How an English first sentence says what its subject is, so that the question is the same sentence turned around."""
 BORN = re.compile(r"\bborn\b")

@@ -109,6 +109,7 @@ def _choices(pages: FamilyPages, names: list[str]) -> list[PersonChoice]:
                 found = candidate_people(books, name)
             except KiwiError:
                 continue
+            # This name is clear: it is the title of the only page, or the only candidate fits well.
             if [candidate.reading.title for candidate in found] == [name] or (len(found) == 1 and found[0].fit):
                 continue
             if found:

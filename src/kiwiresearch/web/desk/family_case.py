@@ -162,6 +162,7 @@ def add_evidence_pages(routes: APIRouter, pages: FamilyPages) -> None:
 
 def people_with_field(tree: Tree, field: FieldName) -> set[PersonId]:
     """The people with a value in a field."""
+    # A parent counts as the father or mother that their sex says, whichever field stated the tie.
     parent: dict[str, FieldName] = {"male": "father", "female": "mother", "": "parent"}
     found = {fact.person for fact in tree.facts if fact.field == field}
     for tie in tree.relationships:

@@ -83,6 +83,7 @@ def _add_edits(routes: APIRouter, pages: FamilyPages) -> None:
 
 def _make(pages: FamilyPages, request: Request, case: str, given: dict[str, Any]) -> Response:
     pages.families.access.require_owner(request)
+    # A form sends texts, and the model of the API accepts only a number.
     if "seen" in given and given["seen"].isdecimal():
         given["seen"] = int(given["seen"])
     try:

@@ -65,6 +65,7 @@ class LinkedFact(FactRecord):
 def person_ids_by_distance(found: CachedCase, mode: PrivacyMode) -> tuple[PersonId, ...]:
     """Everybody, starting with the people the case was started with, even if withheld, then by distance from them."""
     tree, seeds = found.tree(mode), found.seeds()
+    # People who are withheld have other ids in this tree.
     if not all(seed in tree.persons for seed in seeds):
         seeds = tuple(map(found.withheld().pseudonym, seeds))
     return people_in_order(found.derived(Couples, mode), seeds)

@@ -207,6 +207,7 @@ def _add_paper(routes: APIRouter, pages: FamilyPages) -> None:
 
 
 def _drawn(pages: FamilyPages, request: Request, query: DrawingQuery) -> tuple[Layout, Tree, Drawing]:
+    # First in the visitor's own mode, in which they got the id; the file may show less.
     with pages.families.open_case(request, query.case, None) as (found, mode):
         visible_person(found.tree(mode), query.root)
     with pages.families.open_case(request, query.case, query.privacy) as (found, mode):

@@ -64,6 +64,7 @@ class _FormParts:
     def headers_end(self) -> None:
         _, options = parse_options_header(self._said)
         self._field, self._text = options.get(b"name", b"").decode("utf-8", "replace"), b""
+        # Only the first file counts; the bytes of further ones are overhead of the form, which is limited.
         if options.get(b"name") == FIELD and not self.name:
             self.name = options.get(b"filename", b"").decode("utf-8", "replace")
             self.is_file = bool(self.name)

@@ -235,6 +235,7 @@ def _picture(run: RunView, graph: LinkGraph, catalogue: Catalogue) -> Markup:
     numbers = {page.ref: page.number for page in graph.pages}
     sources = run.brief.sources
     linked = tuple(
+        # As plain text, since the picture escapes it again.
         replace(page, url=f"#page-{numbers.get(page.ref, 0)}", why=Message(translated(page.why, catalogue).striptags()))
         for page in sources.pages
     )

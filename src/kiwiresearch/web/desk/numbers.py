@@ -79,6 +79,7 @@ def figure_rows(run: RunView, query: FigureQuery) -> list[FigureRow]:
         for row in found
         if has_words(query.words, row.of, row.what, row.value, *(claim.text for claim in row.claims))
     ]
+    # Each subject at the place of its first number, so that 'The Moon' and 'Moon' stand together.
     first: dict[str, int] = {}
     for place, row in enumerate(fitting):
         first.setdefault(without_article(row.of), place)

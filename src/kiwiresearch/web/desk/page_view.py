@@ -211,7 +211,7 @@ class PageView:
 
     @property
     def markup(self) -> Markup:
-        """The article for the template, which escapes all else: `write_article` has written every tag of it anew."""
+        """The article for the template, which escapes all else: every tag of it was written by `write_article`."""
         return Markup(self.article.markup)  # noqa: S704
 
     @property

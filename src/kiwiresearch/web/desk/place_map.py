@@ -100,6 +100,7 @@ def _svg(places: Sequence[MappedPlace], catalogue: Catalogue) -> str:
     north, south = (pick(place.at.latitude for place in places) for pick in (max, min))
     east, west = (pick(place.at.longitude for place in places) for pick in (max, min))
     middle = Coordinates((north + south) / 2, (east + west) / 2)
+    # A degree of longitude is narrower than one of latitude; at the poles, the map would have no width at all.
     narrowing = max(math.cos(math.radians(middle.latitude)), 0.1)
     room = Coordinates(HEIGHT - 2 * EDGE, WIDTH - 2 * EDGE)
     high = max(north - south, MIN_DEGREES, (east - west) * narrowing * room.latitude / room.longitude)

@@ -171,6 +171,7 @@ class ReadingPages:
             opened = open_at(self._context, book, path, is_marked=True)
         except BookNotFound:
             return self._no_book(request, book)
+        # A kind of PageNotFound, but the page is there: similar titles would be of no help.
         except PageHidden:
             raise
         except PageNotFound:

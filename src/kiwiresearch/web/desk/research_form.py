@@ -211,5 +211,6 @@ def _faults_of_books(form: ResearchForm, options: FormOptions) -> Iterator[tuple
         yield "books", FieldFault("research.problems.no_book")
     elif not set(form.books) <= there:
         yield "books", FieldFault("research.problems.gone_book")
+    # All books of the library may be more: they are not listed in the request.
     elif MAX_BOOKS < len(set(form.books)) < len(there):
         yield "books", FieldFault("research.problems.many_books", {"n": MAX_BOOKS})

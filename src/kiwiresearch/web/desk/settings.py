@@ -37,6 +37,7 @@ from kiwiresearch.workspace import (
 )
 
 Control = Literal["text", "long", "number", "switch", "choice", "lines", "secret"]
+# One address or several: 'http://a:11434, http://b:11434'; not 'a:11434'.
 ADDRESSES = re.compile(r"https?://[^\s,]+(?:[\s,]+https?://[^\s,]+)*")
 MAX_CHARS = 4_000
 
@@ -187,6 +188,7 @@ class SettingPages:
                 continue
             typed[setting_field.key] = str(form.get(setting_field.key, ""))[:MAX_CHARS]
             if (
+                # An empty field keeps a secret, which the page never shows.
                 setting_field.control == "secret"
                 and not typed[setting_field.key]
                 and not form.get(f"{setting_field.key}.remove")
@@ -300,6 +302,7 @@ def checked_text(setting_field: SettingField, text: str) -> Any | SettingFault:
     elif setting_field.control == "switch":
         value = bool(text)
     else:
+        # A number may have the typographic minus of a text, or the decimal comma of French and Spanish.
         plain = " ".join(text.split()).replace("\u2212", "-")
         if setting_field.control == "number":
             plain = plain.replace(",", ".")

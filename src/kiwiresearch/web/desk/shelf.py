@@ -170,6 +170,7 @@ def _shelf_book(row: BookStatus, opened: OpenBook | None) -> ShelfBook:
         articles=book.articles,
         check=row.check,
         titles=titles.rows if titles else 0,
+        # A book elsewhere has an index of its own, so nothing is missing here.
         all_titles=bool(row.check == "served" or opened is None or (titles and titles.complete)),
         full_text=book.indexes.full_text,
         host=row.host,

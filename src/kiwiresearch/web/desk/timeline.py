@@ -174,6 +174,7 @@ def part_of(moments: list[DatedMoment], query: MomentQuery) -> TimelinePart | No
         first = astronomical_year(query.at) // years * years
     else:
         counts = Counter(moment.year // years * years for moment in moments)
+        # Of several with as many moments, the earliest.
         first = max(counts, key=lambda start: (counts[start], -start))
     begin, end = _days_of(first, years)
     return TimelinePart(
@@ -231,6 +232,7 @@ def _period_of(moment: DatedMoment, years: int, part: TimelinePart | None, catal
         return catalogue("timeline.before", year=period_name(part.first, 1, catalogue))
     ago = PRESENT_YEAR - moment.year
     if ago > DEEP_YEARS:
+        # One significant digit: what was 2,340,000 years ago belongs to '2 million years ago'.
         scale = 10 ** (len(str(ago)) - 1)
         return ago_text(ago // scale * scale, catalogue)
     return period_name(moment.first_year // years * years, years, catalogue)

@@ -49,6 +49,7 @@ def date_markup(when: DateRange | str, catalogue: Catalogue, *, is_head: bool = 
 KINDS_OF_ERRORS = frozenset(Problem(status, title).kind for status, title in STATUS_BY_ERROR.values())
 """Kinds of problems made from errors, whose English text names the object concerned."""
 
+# 'kiwiresearch books add', '--json' and 'GET /api/books'; not 'Kiwiresearch is …' nor 'well--known'.
 COMMAND = re.compile(r"\bkiwiresearch [a-z]|(?<!\S)--[a-z]|\bGET /")
 """A command for a terminal, an option of one, or a request to the API."""
 
@@ -94,6 +95,7 @@ def person_name(catalogue: Catalogue, name: str) -> str:
 
 def kinship_words(words: str, catalogue: Catalogue) -> str:
     """A relationship in the reader's language, such as 'husband of the aunt'; empty if a word of it is not known."""
+    # 'husband of the aunt of the mother': each further person is a phrase around the words so far.
     first, *legs = words.split(" of the ")
     if not catalogue.has(f"family.kin.{first}") or not all(catalogue.has(f"family.kin_of.{leg}") for leg in legs):
         return ""

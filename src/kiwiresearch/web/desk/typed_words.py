@@ -39,6 +39,7 @@ MAX_BOOKS = 12
 MAX_NAMED = 4
 TIMEOUT_S = 1.5
 LEAD_CHARS = 600
+# 'volcanoes' and 'galaxies' are two letters longer than their singular.
 MAX_PLURAL_ENDING = 2
 PLURAL_ENDINGS = ("s", "x")
 MAX_SIMILAR = 20
@@ -199,6 +200,7 @@ def guess_language(words: str, otherwise: str) -> str:
 def intent_of(context: ServerContext, words: str) -> Intent:
     """Decide what is meant. Titles are only looked up if the books become available quickly."""
     pages = pages_named(context, words)
+    # 'Who Framed Roger Rabbit' begins like a question, but is a title unless a question mark follows.
     if is_question(words) and not (pages and not words.strip().endswith(QUESTION_MARKS)):
         return Intent("question", pages)
     if not pages and (request := request_in(words)) is not None:

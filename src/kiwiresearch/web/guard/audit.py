@@ -67,6 +67,7 @@ def action_of(scope: Scope, body: bytes) -> str:
 def _asks(scope: Scope) -> bool:
     """Whether an address asks a question: not the empty page, nor the one whose script is about to ask it."""
     asked = str(_fields(scope, b"").get(QUERY_FIELD, ""))
+    # Its script sends the question to a route that is recorded: recording the page too would count it twice.
     is_script_to_ask = template_of(scope) == ASK_PAGE and is_searchable(asked) and _is_live(scope)
     return bool(asked.strip()) and not is_script_to_ask
 
@@ -95,6 +96,7 @@ def tools_in(body: bytes) -> Iterator[str]:
 def subject_id(scope: Scope, action: str, location: str) -> str:
     """The id of the run or case that was acted on; for a new one, taken from the Location of the reply."""
     parameters = scope.get("path_params", {})
+    # A new run has no id in its request; the reply names it: "/research/comets-2?new=1" gives "comets-2".
     found = next((str(parameters[name]) for name in ID_PARAMETERS if name in parameters), "")
     new = unquote(location.partition("?")[0].rpartition("/")[2]) if action in STARTING_ACTIONS else ""
     return _clean(found or new)
@@ -121,6 +123,8 @@ def _fields(scope: Scope, body: bytes) -> Mapping[str, object]:
     read = _json(body)
     if not isinstance(read, Mapping):
         return {}
+    # An MCP call has its arguments below params, a chat request has the question in its last message,
+    # and the bodies of our own routes have it at the top.
     params = read.get("params")
     given = params.get("arguments") if isinstance(params, Mapping) else None
     turns = read.get("messages")
@@ -240,6 +244,7 @@ class AuditRecorder(HttpLayer):
         outcome = (
             "refused" if exchange.status in REFUSALS else "failed" if exchange.status >= FIRST_FAILURE_STATUS else DONE
         )
+        # The template of the address, because the address itself may contain what somebody asked or searched for.
         details = {"status": exchange.status, "way": f"{scope['method']} {template_of(scope)}".strip()}
         name, at = who.name if who else "", self._audit_log.now()
         self._audit_log.audit.add(at, name, client_of(scope), action, subject, outcome, details)
@@ -295,6 +300,7 @@ def count_question(audit_log: AuditLog, scope: Scope) -> None:
     # Counted under a lock together with those still open, so that many at once cannot get past the limit.
     with audit_log.count_lock:
         since = max(day.isoformat(timespec="seconds"), who.since)  # an earlier user may have had this name
+        # At most `limit` rows are read: whether there are more makes no difference.
         rows = audit_log.audit.rows(user=who.name, action=ASK, outcome=DONE, since=since, limit=limit)
         is_over = len(rows) + audit_log.open_questions[who.name] >= limit
         if not is_over:

@@ -50,6 +50,7 @@ class Visitor:
 
         What was `made` before this user was added belongs to an earlier user of the same name.
         """
+        # Both are times in UTC in the same form, so they can be compared as text.
         is_theirs = whose == self.name and (not made or made >= self.since)
         return self.role == "owner" or (self.may("researcher") and is_theirs)
 
@@ -124,6 +125,7 @@ def cookie_in(headers: Headers) -> str:
 
 def set_sign_in_cookie(response: Response, request: Request, cookie: str) -> None:
     """Let a browser keep its user signed in until it is closed."""
+    # Strict: no other site can make a browser send it. Secure only with HTTPS, or it would never be sent back.
     response.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=request.url.scheme == "https")
 
 
@@ -216,6 +218,7 @@ class FamilyAccess:
             return not getattr(request.state, "is_stranger", True) and current_visitor().role == "owner"
         if self._serve.token:
             return not getattr(request.state, "is_stranger", True)
+        # `check_family_owner` refused to start if the settings name a public address, so no proxy is in between.
         return request.client is not None and is_loopback(request.client.host)
 
     def privacy_mode(self, request: Request, wanted: PrivacyMode | None = None) -> PrivacyMode:

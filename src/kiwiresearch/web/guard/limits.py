@@ -139,6 +139,7 @@ class ConcurrencyLimit(HttpLayer):
 
     def __init__(self, app: ASGIApp, *, at_once: int) -> None:
         super().__init__(app)
+        # Only the event loop changes these counters, so they need no lock.
         self._free = at_once
         quarter = at_once // 4
         self._max_for_strangers, self._max_per_user = max(quarter, 1), at_once - quarter
@@ -248,8 +249,10 @@ class RequestTimeLimit(HttpLayer):
                     abandoned.set()
                 await reply.end_with(problem)
                 limit.cancel()
+            # Also waits for the thread behind it, so that its place in `ConcurrencyLimit` stays taken until it is done.
             await asyncio.wait({task})
         finally:
+            # Reached with a running task only if this request itself was cancelled: `asyncio.wait` cancels nothing.
             task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             task.result()

@@ -41,6 +41,7 @@ def matching_name(name: str, names: Collection[str]) -> str | None:
 
 def plain_letters(name: str) -> str:
     """A name without accents and capitals, as a keyboard of another language has it."""
+    # "Zoë" gives "zoe". Folded again at the end, because NFKD can produce capitals: "㏃" becomes "Bq".
     parts = unicodedata.normalize("NFKD", name.casefold())
     return "".join(part for part in parts if not unicodedata.combining(part)).casefold()
 
@@ -81,6 +82,7 @@ class PasswordCheck:
         if found is None or not is_right:
             return None
         self._give_back(limits)
+        # Only now is the password known, which a hash of the current cost needs.
         if found.hash.cost != COST:
             self._users.renew_hash(found.id, PasswordHash.of(password))
         return found

@@ -25,9 +25,11 @@ from kiwiresearch.web.problems import Problem, refuse
 
 PERIOD_S = 12 * 3_600
 """A key is valid until the end of the next period, and the same within one, so that browsers can cache files."""
+# The parts of a key have fixed lengths, so that nothing has to separate them.
 ID_HEX_DIGITS = 16
 TIME_HEX_DIGITS = 10
 NO_CREDENTIAL = "0" * ID_HEX_DIGITS
+# "/read/BOOK~" with at least 32 hex digits, then "/" or the end; not "/read/book~2/A/Moon", which is a name.
 READING_KEY = re.compile(r"(?P<book>/read/[^/~]+)~(?P<key>[0-9a-f]{32,})(?=/|$)")
 BROWSER_HEADERS = ("user-agent", "accept-language")
 """What a browser sends alike with a page and with everything that the page loads."""

@@ -267,6 +267,7 @@ TOO_SLOW = Problem(408, "Too slow", "The request did not arrive in time.", "Send
 
 
 BOOK_UPLOAD = "/books/upload"
+# "/family/import", "/api/family/CASE/people/P1/attachments" and "/books/upload"; not "/family/CASE/people/P1".
 UPLOAD = re.compile(rf"(?:/api)?/family/(?:(?:[^/]+/)?import|[^/]+/people/[^/]+/attachments)|{BOOK_UPLOAD}")
 MULTIPART = "multipart/form-data"
 UPLOAD_KINDS = ("application/octet-stream", "application/x-gedcom", "text/vnd.familysearch.gedcom", "application/zip")

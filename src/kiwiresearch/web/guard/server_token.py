@@ -54,6 +54,7 @@ class TokenTries:
             if is_right and client in self._known:
                 self._known.move_to_end(client)
                 return True
+            # Counted for the right token too, and given back: a client that has to wait must not learn it was right.
             if wait_s := self._tries.take(client) or self._tries.take(ALL_CLIENTS, MAX_WRONG_TOKENS_PER_MINUTE_OVERALL):
                 raise too_many_tokens(wait_s)
             if is_right:
@@ -69,6 +70,7 @@ class ServerToken:
     """The server's one token; comparisons take the same time however close a wrong one is."""
 
     def __init__(self, text: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        # Digests have the same length, so a comparison does not reveal the length of the token either.
         self._right = _digest(text)
         self._tries = TokenTries(clock=clock)
         self.cookie = hashlib.sha256(b"cookie " + self._right).hexdigest()

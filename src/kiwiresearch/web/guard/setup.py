@@ -156,11 +156,14 @@ def _names(settings: ServeSettings) -> tuple[str, ...]:
 
 def add_checks(app: FastAPI, settings: ServeSettings, shutdown: Shutdown, accounts: Accounts) -> None:
     """Put all checks around an app. The last one added is the outermost: it sees a request first."""
+    # Keys that are signed with a stored secret survive a restart; without users or a token a random one will do.
     secret = accounts.authenticator or accounts.token
     keys = ReadingKeys(secret.reading_secret if secret else secrets.token_bytes(), utc_now)
     app.state.reading_keys = keys
+    # Innermost, because it needs the whole body, which `BodyCheck` has read by then.
     if accounts.audit_log is not None:
         app.add_middleware(AuditRecorder, audit_log=accounts.audit_log)
+    # Each further check is outside these: a request that is refused there has no body read, and takes no place.
     app.add_middleware(BodyCheck, max_bytes=settings.max_body_kb * 1024)
     app.add_middleware(RequestTimeLimit, seconds=settings.request_timeout_s, shutdown=shutdown)
     app.add_middleware(ConcurrencyLimit, at_once=settings.at_once)
@@ -173,12 +176,14 @@ def add_checks(app: FastAPI, settings: ServeSettings, shutdown: Shutdown, accoun
         app.add_middleware(TokenCheck, token=accounts.token, buckets=buckets, audit_log=accounts.audit_log)
     else:
         app.add_middleware(AnonymousRateLimit, buckets=buckets)
+    # `ReadingKeyCheck` comes before `OriginCheck`, which lets requests with a key pass.
     app.add_middleware(OriginCheck)
     app.add_middleware(ReadingKeyCheck, keys=keys)
     app.add_middleware(RequestAddress)
     app.add_middleware(PathCheck)
     app.add_middleware(HostCheck, bound=settings.host, named=_names(settings))
     app.add_middleware(FaultCheck)
+    # Outside all checks, so that refusals and errors are compressed and get the headers too.
     app.add_middleware(Compression)
     app.add_middleware(SecurityHeaders)
 

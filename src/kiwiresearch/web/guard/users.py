@@ -132,6 +132,7 @@ class UserAuthenticator:
     def by_cookie(self, cookie: str) -> Visitor | None:
         """The user of a cookie, if it is not too old."""
         signed, signature = cookie[: ID_HEX_DIGITS + TIME_HEX_DIGITS], cookie[ID_HEX_DIGITS + TIME_HEX_DIGITS :]
+        # Checked first: only what we signed is known to end in hexadecimal digits.
         if not self._is_ours("cookie", signed, signature):
             return None
         age_s = self._now_s() - int(signed[ID_HEX_DIGITS:], 16)
@@ -156,6 +157,7 @@ class UserAuthenticator:
 
     def _visitor(self, user: UserRow, credential_id: str) -> Visitor | None:
         role = next((role for role in ROLES if role == user.role), None)
+        # A role that this version does not know admits nobody.
         if role is None:
             return None
         return Visitor(user.name, role, user_limits(self._limits, role, user.limits), credential_id, user.made_at)
@@ -215,6 +217,7 @@ class UserCheck(HttpLayer):
 
     def _find_visitor(self, scope: Scope) -> Visitor | None:
         credential = scope["state"].get("reading_credential")
+        # With a key only its user counts, whatever else the request says.
         if credential:
             return self._authenticator.by_credential(credential)
         known = self._authenticator.visitor_of(scope)

@@ -62,6 +62,7 @@ def collect_ancestors(couples: Couples, root: PersonId, generations: int, most: 
     A repeated ancestor is drawn again, but without their own ancestors.
     """
     nodes = [AncestorNode(root, 0)]
+    # `nodes` grows while it is read: generation by generation.
     drawn = {root}
     for node in nodes:
         parents = () if node.is_repeat else couples.parents(node.person)
@@ -90,6 +91,8 @@ def _stack_parents(node: AncestorNode, room: float) -> None:
     taken: list[Reach] = []
     places: list[float] = []
     for parent in node.parents:
+        # As in the tree drawing of Reingold and Tilford: outlines are compared generation by generation, so that two
+        # branches come as close as their nearest boxes allow.
         gaps = (before.after - own.before for before, own in zip(taken, parent.reaches, strict=False))
         place = max(gaps, default=0.0)
         places.append(place)

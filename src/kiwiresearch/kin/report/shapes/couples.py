@@ -69,8 +69,10 @@ class Couples:
             partner = next((member for member in couple.members if member != person), "")
             tie = ties.get(partner)
             if tie is None or not tie.start:
+                # Of several ties with the same partner, the first that has a date.
                 ties[partner] = next((union for union in couple.unions if union.start), next(iter(couple.unions), None))
             children[partner].update(dict.fromkeys(child.person for child in couple.children))
+        # A child of two families of this person is listed with the known partner only.
         with_partner = {child for partner, some in children.items() if partner for child in some}
         found = []
         for partner, tie in ties.items():

@@ -85,6 +85,7 @@ def collect_descendants(
 ) -> list[DescendantNode]:
     """The people to draw, by generation, so that distant ones are left out if there is not enough space."""
     nodes = [DescendantNode(root, 0)]
+    # `nodes` grows while it is read: breadth-first, so that room is given to close generations first.
     placed, count = {root}, 1
     for node in nodes:
         is_last = bool(generations) and node.depth >= generations

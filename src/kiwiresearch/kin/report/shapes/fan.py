@@ -62,6 +62,7 @@ def _corners(slot: Slot) -> list[Point]:
 
 
 def _collect(couples: Couples, root: PersonId, rings: int, most: int) -> tuple[list[Slot], dict[PersonId, int]]:
+    # `slots` grows while it is read, ring by ring.
     slots, left_out, seen = [Slot(root, 0, 0)], dict[PersonId, int](), {root}
     for slot in slots:
         parents = () if "again" in slot.notes else couples.parents(slot.person)
@@ -92,6 +93,7 @@ def _radius(ring: int) -> float:
 def _box(slot: Slot, middle: float, bottom: float) -> Box:
     inner, outer = _radius(slot.ring), _radius(slot.ring + 1)
     share = math.pi / 2**slot.ring
+    # Angles count from the right, anticlockwise; the fan begins on the left, at half a turn.
     start, end = math.pi - slot.index * share, math.pi - (slot.index + 1) * share
     at = (start + end) / 2
     is_along = slot.ring <= LAST_ALONG
@@ -102,6 +104,7 @@ def _box(slot: Slot, middle: float, bottom: float) -> Box:
         lines = int((outer - inner - MARGIN) // LINE)
         wedge = Wedge(path, 90 - math.degrees(at), _line_along(centre, outer, share) - MARGIN, lines)
     else:
+        # On the left half the text is turned around, so that it is not upside down.
         turn = 180 - math.degrees(at) if at > math.pi / 2 else -math.degrees(at)
         wedge = Wedge(path, turn, outer - inner - 2 * MARGIN, max(int((share * inner - 4) // LINE), 1))
     return Box(slot.person, x, y, slot.notes, "again" in slot.notes, not slot.ring, wedge)

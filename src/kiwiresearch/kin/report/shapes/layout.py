@@ -9,6 +9,7 @@ from kiwiresearch.document import svg_number
 from kiwiresearch.kin.tree import PersonId
 from kiwiresearch.messages import Message
 
+# All measures are in units of the picture, which are pixels at its full size.
 BOX_WIDTH, BOX_HEIGHT = 188.0, 56.0
 GUTTER = 44.0
 GAP = 12.0
@@ -65,6 +66,7 @@ class Tie:
         (x, y), *rest = self.points
         steps = [f"M{number(x)} {number(y)}"]
         for to_x, to_y in rest:
+            # All lines have right angles, so one coordinate is enough.
             steps.append(f"V{number(to_y)}" if to_x == x else f"H{number(to_x)}")
             x, y = to_x, to_y
         return "".join(steps)

@@ -79,6 +79,7 @@ def divide(layout: Layout, paper: Paper = "a4", orientation: Orientation = "land
     by_rows = _tiles(solid, lines, room)
     standing, lying = ([area.turned() for area in areas] for areas in (solid, lines))
     by_columns = [tile.turned() for tile in _tiles(standing, lying, room[::-1])]
+    # Rows first, then columns, or the other way round: whichever cuts fewer boxes, then needs fewer sheets.
     tiles = min((by_rows, by_columns), key=lambda found: (_count_cut(found, solid), len(found)))
     return Sheets(tuple(tiles), USUAL_SCALE)
 
@@ -171,6 +172,7 @@ def _cut(solid: Sequence[AxisRange], lines: Sequence[AxisRange], room: float) ->
         there = _free(solid, at + room)
         if there - at < room * MIN_SHARE:
             yield AxisRange(at, at + room)
+            # What was cut through is on the next sheet as a whole.
             at = min(span.start for span in solid if span.start < at + room < span.end)
             continue
         yield AxisRange(at, there)

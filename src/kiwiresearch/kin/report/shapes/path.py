@@ -92,6 +92,7 @@ def _other_parents(couples: Couples, places: Sequence[Place]) -> Iterator[tuple[
     for at in range(1, len(places) - 1):
         before, top, after = places[at - 1 : at + 2]
         if (top.kind, after.kind) == ("parent", "child"):
+            # The other parent of both, who is drawn beside the one on the path.
             shared = [
                 parent
                 for parent in couples.parents(before.person)

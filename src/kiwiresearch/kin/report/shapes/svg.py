@@ -179,6 +179,7 @@ def text_lines(name: str, below: str, room: float, most: int) -> list[TextLine]:
 
 def _texts(lines: list[TextLine], middle: float, centre: float) -> Iterator[str]:
     """Lines of text, centred around a point."""
+    # 4.5 is from the middle of a line down to its baseline.
     y = centre - LINE_HEIGHT * (len(lines) - 1) / 2 + 4.5
     for role, text, size in lines:
         direction = ' direction="rtl"' if is_rtl(text) else ""
