@@ -12,7 +12,9 @@ from kiwiresearch.search import Score, Sense
 from kiwiresearch.zim import EntryRef, MissingBooks
 
 PassageKind = Literal["text", "row", "box"]
+# `GROUP` in `draft.py` relies on this length.
 KEY_LENGTH = 6
+# Without i, l, o, 0 and 1, which are easily confused.
 KEY_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 

@@ -42,6 +42,7 @@ def disagreements(
         for scored_unit in (*shown, *others[:MAX_COMPARED])
         if scored_unit.segmented.units[scored_unit.unit].kind == "sentence"
     )
+    # A unit that is shown is usually among the others as well, and is compared once.
     units = list({scored_unit.sort_key: scored_unit for scored_unit in prose}.values())
     said = [(unit, ComparedSentence.of(unit.text, unit.segmented.page.title, language)) for unit in units]
     keys = {scored_unit.sort_key for scored_unit in shown}
@@ -65,8 +66,10 @@ def _same_subject(one: ScoredUnit, other: ScoredUnit, language: str) -> bool:
         return False  # namesakes: 'Bach' and 'Bach (painter)'
     subjects = _subject(one, language), _subject(other, language)
     if not all(subjects) or subjects[0] == subjects[1]:
+        # A sentence without a claim has no known subject, so nothing is said about a conflict.
         return all(subjects)
     titles = [frozenset(fold(name).split()) for name in names]
+    # 'Einstein' and 'Albert Einstein' on the page of that title; a subject with other words is somebody else.
     return titles[0] == titles[1] and subjects[0] <= titles[0] and subjects[1] <= titles[0]
 
 
@@ -129,6 +132,7 @@ class AnswerBuilder:
 
     def _refusal(self) -> str:
         """Why there is no answer; empty if there is one."""
+        # Too weak evidence comes first: the age of the book is only a reason if there would be an answer.
         units = answer_units(self.evidence.units)
         if (reason := reason_to_refuse(self.evidence, self.danger)) or not units:
             return reason
@@ -167,6 +171,7 @@ class AnswerBuilder:
         found = self._short(chosen[0], lines[0].text)
         is_other = found is not None and self._is_of_something_else(chosen[0], found)
         at, short = (found.start, lines[0].text[slice(*found)]) if found and not is_other else (-1, "")
+        # Words of something else are not shown at all; doubtful words are, with the warning that low confidence brings.
         is_doubted = found is not None and chosen[0].features.get("answer's words", 0.0) < MIN_SHORT_WORDS_SCORE
         confidence = min(frame.confidence, MAX_SOMETHING_ELSE) if is_other or is_doubted else frame.confidence
         return replace(
@@ -247,6 +252,8 @@ class AnswerBuilder:
 
     def _short(self, best: ScoredUnit, line: str) -> AnswerSpan | None:
         """Where the short answer is in the line; None if there is nothing to mark."""
+        # Spans are offsets into the unit, so they only fit if the line is the unit itself: a quote that was widened for
+        # a dangerous number, or that replaces one inside it, has other offsets.
         if self.evidence.part_count or line != best.text or not may_have_headline(self.asked):
             return None
         is_box = best.segmented.units[best.unit].kind == "box"
@@ -272,6 +279,7 @@ class AnswerBuilder:
         ):
             return None
         start, end = best.answer_span or (-1, -1)
+        # A row is 'label<tab>value', and 'Capital' does not answer 'What is the capital?'.
         is_label = "\t" in line and start <= line.index("\t")
         if is_label or not 0 < end - start <= MAX_SHORT_CHARS or not can_be_answer(line[start:end], self.asked):
             return None
@@ -325,6 +333,7 @@ class AnswerBuilder:
 
 def _without_overlaps(found: Sequence[AnswerCitation]) -> list[AnswerCitation]:
     """Drop quotes inside another one or overlapping an earlier one, so that a dose is not given twice."""
+    # Largest first (start - end is negative), so that a quote is only compared with those that can contain it.
     by_size = sorted(found, key=lambda citation: citation.citation.quote.start - citation.citation.quote.end)
     outermost = [
         answer_citation

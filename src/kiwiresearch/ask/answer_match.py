@@ -13,6 +13,7 @@ from kiwiresearch.claims import names_in, without_dots_in_initials
 from kiwiresearch.text import fold, language_words, occurrences, plain_lower, quantities_in, stemmer
 from kiwiresearch.text.dates import dates_in
 
+# Matches 'Charles de Gaulle' in 'It was Charles de Gaulle'; not 'Paris' in 'Paris is in France'.
 NAME = re.compile(
     r"(?<![.!?] )(?<!^)\b[A-Z][\w'’.-]+(?:\s+(?:(?:of|de|von|van|the|la|le|du|al|bin|ibn)\s+)?[A-Z][\w'’.-]+)*"
 )
@@ -66,27 +67,31 @@ def is_not_the_most(text: str, question: Question) -> bool:
     if asked is None:
         return False
     lowered = plain_lower(text)
+    # Both patterns end with the superlative, so the offset of its end identifies one use of it.
     less = {found.end() for found in asked.ranked.finditer(lowered)}
     if pattern_of(question.language, "world").search(plain_lower(question.text)):
         region = pattern_of(question.language, "in_region")
+        # Matched in the text itself, because a region is recognized by its capital: 'largest lake in Asia'.
         less |= {found.end() for found in asked.alone.finditer(lowered) if region.match(text, found.end())}
     uses = [
         "less" if found.end() in less else _use_of(lowered[found.end() :], asked, question)
         for found in asked.alone.finditer(lowered)
     ]
+    # 'Superior is the largest; Huron is the second largest' still answers, because one use is of the most.
     return "less" in uses and "the most" not in uses
 
 
 def is_beside_the_place(text: str, question: Question) -> bool:
     """Whether a text is only about the way around or past a place, when the question asks who was first at it.
 
-    'The first to fly around the Moon' does not tell who was the first on the Moon.
+    'The first to fly around the Moon' does not say who was the first on the Moon.
     """
     asked = pattern_of(question.language, "first_at").search(plain_lower(question.text))
     if asked is None:
         return False
     lowered, place = plain_lower(text), re.escape(asked["place"])
     beside = re.findall(rf"(?:{pattern_of(question.language, 'beside').pattern})(?:the )?{place}\b", lowered)
+    # Every mention of the place must be one of going around or past it; a single other one may be the answer.
     return bool(beside) and len(beside) == len(re.findall(rf"\b{place}\b", lowered))
 
 
@@ -104,8 +109,10 @@ def _superlative_in(asked: str, language: str) -> _Superlative | None:
     rank, superlative, several = (pattern_of(language, name) for name in ("rank", "superlative", "several"))
     asked = plain_lower(asked)
     found = superlative.search(asked)
+    # If the question itself has a rank ('the second largest'), a text with a rank is what is wanted.
     if found is None or several.search(asked) or re.search(rf"(?:{rank.pattern}){superlative.pattern}", asked):
         return None
+    # 'tallest' also accepts 'highest', by the table of related words.
     words = "|".join(map(re.escape, (found[0], *question_words(language).related.get(found[0], ()))))
     noun = next(iter(asked[found.end() :].split()), "").strip("?.,")
     return _Superlative(
@@ -127,6 +134,7 @@ def _use_of(after: str, asked: _Superlative, question: Question) -> Literal["les
             break
         if stem_of(word) == stem_of(asked.noun):
             return "less" if is_narrowed else "the most"
+        # 'the largest salt lake' is narrowed by 'salt'; 'known' and words of the question do not narrow.
         is_narrowed |= unqualified.match(word) is None and word[:SAME_BEGINNING] not in known
     return "other" if is_narrowed else "the most"
 
@@ -141,6 +149,7 @@ def can_be_answer(words: str, question: Question) -> bool:
     if question.kind in ("date", "number"):
         return kind_match(words, question) > 0
     if question.kind in ("person", "place"):
+        # A month has a capital too, so '4 May' would pass for a name.
         return any(char.isupper() for char in words) and not dates_in(words, question.language)
     return True
 
@@ -179,6 +188,7 @@ def short_answer(text: str, question: Question, *, is_box: bool = False) -> Answ
 
 def _value(text: str, question: Question) -> AnswerSpan | None:
     """The first line after the label of an infobox row that is of the kind asked for."""
+    # `find` gives -1 without a tab, so `start` is then 0 and the loop does not run.
     start = text.find("\t") + 1
     while 0 < start < len(text):
         end = text.find("\n", start)
@@ -187,6 +197,7 @@ def _value(text: str, question: Question) -> AnswerSpan | None:
         if words.strip() and _fits(words, question):
             first = start + len(words) - len(words.lstrip())
             last = first + len(words.strip())
+            # The first line that fits is the value; if it is a paragraph, there is no short answer.
             if last - first > MAX_VALUE_CHARS:
                 return None
             value = AnswerSpan(first, last)
@@ -205,6 +216,7 @@ def with_other_values(row: str, span: AnswerSpan) -> AnswerSpan:
     Lines with figures are something else: coordinates below a capital, the date above a place of birth.
     """
     value_lines = VALUE_LINE.finditer(row, row.find("\t") + 1)
+    # Neighbouring lines of names form one list; a line with figures between them ends it.
     for is_list, group in groupby(value_lines, key=lambda line: _is_list_of_names(line[0])):
         lines = list(group)
         start, end = lines[0].start(), lines[-1].end()
@@ -230,6 +242,7 @@ def _fits(words: str, question: Question) -> bool:
 def _date(text: str, question: Question) -> AnswerSpan | None:
     asked = {question.text[found.start : found.end] for found in dates_in(question.text, question.language)}
     spans = [AnswerSpan(found.start, found.end) for found in dates_in(text, question.language)]
+    # A date of the question may be repeated by a sentence that answers it, but is never the answer.
     spans = [span for span in spans if text[span.start : span.end] not in asked]
     best = _nearest(text, spans, question)
     return asked_end(text, best, question) if best else None
@@ -239,6 +252,7 @@ def asked_end(text: str, best: AnswerSpan, question: Question) -> AnswerSpan:
     """A date, or the end of it that is asked for: 1789 of '1789–1799' for 'When did it begin?'."""
     words = text[best.start : best.end]
     ends = question_words(question.language).ends
+    # Dashes with spaces first, so that the spaces do not become a part of either date.
     for dash in (" – ", " - ", "–", " — "):
         before, found, after = words.partition(dash)
         if found and before.strip() and after.strip():
@@ -253,6 +267,7 @@ def asked_end(text: str, best: AnswerSpan, question: Question) -> AnswerSpan:
 
 def _number(text: str, question: Question) -> AnswerSpan | None:
     dates = [(found.start, found.end) for found in dates_in(text, question.language)]
+    # Dates first, so that a year is not taken for a count; '(31 mi)' after '50 km' repeats the number before it.
     found = [quantity for quantity in quantities_in(text, question.language, not_in=dates) if not quantity.converted]
     stem_of = stemmer(question.language)
     stems = {term.term.stem for term in question.terms}
@@ -278,7 +293,9 @@ def _name(text: str, question: Question) -> AnswerSpan | None:
         if not set(fold(text[span.start : span.end]).split()) <= asked
     ]
     prepositions = known.agents if question.kind == "person" else known.places
+    # The last word before each name is compared, so 'by Darwin' counts and 'by the way, Darwin' does not.
     introduced = [span for span in spans if (plain_lower(text[: span.start]).split() or [""])[-1] in prepositions]
+    # 'by' names the agent more reliably than the start of the sentence, so it is only overruled if it is ambiguous.
     if question.kind == "person" and spans and len(introduced) != 1 and _is_agent(text, spans[0], question):
         return spans[0]
     if len(introduced) == 1:

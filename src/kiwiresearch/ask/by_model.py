@@ -68,6 +68,7 @@ def build_prompt(model: Model, found: Answer, settings: AskSettings, *, reserve:
     `reserve` is how many tokens are left free for tools.
     """
     context = context_size(model)
+    # A small context must not be filled by the reply alone: two thirds stay for the prompt and the passages.
     max_tokens = max(min(settings.max_new_tokens, context // 3), 1)
     around = estimate_prompt(message.text for message in _messages(found, ()))
     room = context - max_tokens - around - reserve
@@ -78,6 +79,7 @@ def build_prompt(model: Model, found: Answer, settings: AskSettings, *, reserve:
             remedy="Start the model server with a larger context.",
         )
     messages = _messages(found, passages)
+    # Counted again with the real prompt, since the first estimate of the room had no passages in it.
     room = context - max_tokens - reserve - estimate_prompt(message.text for message in messages)
     return ModelPrompt(messages, write_up_options(WRITE_UP.low, max_tokens=max_tokens), passages, max(room, 0))
 
@@ -183,9 +185,11 @@ class PageFetcher:
             return 'The arguments must be JSON like {"path": "..."}.', ()
         if not self.can_fetch or self._fetch is None:
             return NO_MORE_PAGES, ()
+        # Counted before the page is read, so that a model that invents paths is stopped as well.
         self._fetches_left -= 1
         try:
             found = self._fetch(path)
+        # To the model, a page that cannot be read is a missing page; it continues with the passages it has.
         except KiwiError:
             found = ()
         if not found:
@@ -227,6 +231,7 @@ def answer_by_model(
     session = ModelSession(model, found, fetch, settings, draft)
     trouble = ""
     try:
+        # Read before the first event, because a server that cannot be reached fails here and nothing was shown yet.
         name = model.name
         yield from session.events()
     except ModelError as problem:
@@ -235,6 +240,7 @@ def answer_by_model(
         trouble = printable(problem.message).rstrip(".")
         name = model_name(model) if draft.text else ""
         list(draft.end(is_whole=False))  # the unfinished sentence is not shown
+    # The rules refused and no sentence was proved: the reply may be shown as general knowledge, marked as such.
     if not draft.lines and not found.grounded and not trouble and not draft.is_general:
         yield from map(AnswerText, draft.general(session.reply_text))
     answer = _finished(found, draft, session, name, trouble)
@@ -275,6 +281,7 @@ class ModelSession:
             self.finish = reply.finish
             self.reply_text = f"{self.reply_text}\n{reply.text}".strip()
             yield from map(AnswerText, self.draft.end(is_whole=reply.finish == "stop"))
+            # A model may call a tool that is not offered any more, which must not keep the conversation going.
             if not reply.calls or not tools:
                 return
             fetched = fetches.answer_calls(reply, tuple(self.draft.passages))
@@ -291,6 +298,7 @@ class ModelSession:
                 reply = piece
             else:
                 yield from self._events(piece)
+        # A server that fails to stream may still answer the same request in one piece.
         if not (reply.text or reply.calls) and reply.finish == "stop":
             reply = self.model.chat(messages, options)
             yield from self._events(ReplyPiece("thinking", reply.thinking))
@@ -313,6 +321,7 @@ def _finished(found: Answer, draft: Draft, session: ModelSession, name: str, tro
     if draft.is_general:
         return general_answer(answer)
     citations = draft.citations()
+    # The notice of a disagreement has marks for both sides, so their citations stay even if the model used neither.
     of_conflicts = {key for conflict in found.conflicts for key in (conflict.a_key, conflict.b_key)} - {
         citation.key for citation in citations
     }
@@ -321,6 +330,7 @@ def _finished(found: Answer, draft: Draft, session: ModelSession, name: str, tro
     return replace(
         answer,
         grounded=True,
+        # The few words must be in a quote that is still cited; a model may have answered from other sentences.
         short=found.short if any(found.short in citation.citation.quote.text for citation in citations) else "",
         citations=(*citations, *(citation for citation in found.citations if citation.key in of_conflicts)),
         passages=(*found.passages, *fetched),

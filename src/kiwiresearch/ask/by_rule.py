@@ -124,6 +124,7 @@ def _hidden_page(books: Sequence[OpenBook], asked: Question, evidence: Retrieved
     if hidden is None or not evidence.units:
         return hidden
     title, name = fold(evidence.units[0].segmented.page.title), fold(hidden.name)
+    # 'Victoria' may be hidden, but if the question names 'Queen Victoria', that page is meant.
     is_closer = title != name and f" {name} " in f" {title} " and title in map(fold, names)
     return None if is_closer else hidden
 

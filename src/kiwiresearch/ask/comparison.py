@@ -49,6 +49,7 @@ def decide(
         if a is None or b is None:
             continue
         leeway = 0.0 if measure.unit == "date" else EQUAL_TOLERANCE * max(abs(a.value), abs(b.value))
+        # A later measure must not decide instead: it is not what the question asks for.
         if abs(a.value - b.value) <= leeway:
             return None
         return ComparisonOutcome((a.row, b.row), int((a.value < b.value) == direction.most))
@@ -64,6 +65,8 @@ def _measures(question: Question, compared: ComparedThings, direction: Compariso
     things = {word for thing in compared.things for word in fold(thing).split()}
     ignored = language_words(question.language).stop_words | {compared.word, compared.noun} | things
     stem_of = stemmer(question.language)
+    # What is left says what is compared: nothing in 'Which is older, A or B?', 'president' in 'Who became president
+    # first?', which no infobox row of a life can decide.
     rest = set(fold(question.text).split()) - ignored
     if direction.measure == "time":
         stems = set(map(stem_of, rest))
@@ -84,6 +87,7 @@ def _measures(question: Question, compared: ComparedThings, direction: Compariso
 
 def _figure(page: SegmentedPage, measure: BoxMeasure, language: str) -> BoxFigure | None:
     """The row whose label has the measure and the fewest other words; if there are several, the first."""
+    # Fewest other words first: 'Area' before 'Area of water'.
     rows = sorted((others, row) for others, row in _labelled(page, measure))
     for _, row in rows:
         value = _value(page.text(page.units[row]).partition("\t")[2], measure, language)
@@ -99,6 +103,7 @@ def _figure_of_life(page: SegmentedPage, measure: BoxMeasure, language: str) -> 
     row = next((index for index, unit in enumerate(page.units) if unit.kind == "sentence"), -1)
     life = LIFE.search(page.text(page.units[row])) if row >= 0 else None
     is_of_life = measure.unit == "date" and pattern_of(language, "life").search(measure.words[0])
+    # '(reigned 1509–1547)' is a span of years as well, but not a life.
     if life is None or not is_of_life or pattern_of(language, "office").search(life[0]):
         return None
     dates = dates_in(life[0], language)
@@ -113,6 +118,7 @@ def _labelled(page: SegmentedPage, measure: BoxMeasure) -> Iterator[tuple[int, i
     for index, unit in enumerate(page.units):
         label, tab, _ = page.text(unit).partition("\t")
         if unit.kind in ("box", "row") and tab:
+            # The heading may have the measure ('Area' above '- Total'), but its words do not make the label longer.
             above = page.contexts[page.context_of[index]] if unit.kind == "box" else ""
             words = WORD.findall(plain_lower(f"{above} {label}"))
             if wanted <= set(words) and len(WORD.findall(plain_lower(label))) <= len(wanted) + MAX_OTHER_WORDS:

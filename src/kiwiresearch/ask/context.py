@@ -28,6 +28,7 @@ FAR_BEHIND, FAR_BEHIND_READ = 4.0, 20.0
 """A sentence scoring this far below the best is not shown with it; the reading model's scores are more spread out."""
 
 KIND_FEATURE, WRONG_KIND_FEATURE = "kind of answer", "not the kind"
+# Rules of thumb; the larger estimate counts, since text with few spaces has few words but many tokens.
 TOKENS_A_WORD = 1.33
 CHARS_A_TOKEN = 4.0
 
@@ -48,6 +49,7 @@ def answer_units(units: Sequence[ScoredUnit], *, max_units: int = MAX_LINES) -> 
             break
         if wants_kind and unit.features.get(WRONG_KIND_FEATURE, 0.0) >= 1:
             continue  # if the best one has the kind of answer asked for, one without it adds nothing
+        # The same sentence in two books, or in two editions of a page, is shown once.
         folded = " ".join(unit.text.casefold().split())
         if folded not in texts:
             texts.add(folded)
@@ -100,6 +102,7 @@ def stretches_of(units: Sequence[ScoredUnit], tokens: float, max_stretches: int)
         same_page = [other for other in chosen if other.segmented.page.ref == unit.segmented.page.ref]
         if any(other.first <= unit.unit < other.end for other in same_page):
             continue
+        # What earlier units did not use is shared by the rest, so short passages leave more for later ones.
         stretch = _grow(unit, room / (max_stretches - len(chosen)), same_page)
         if stretch.tokens <= room:
             chosen.append(stretch)
@@ -114,6 +117,7 @@ def _grow(unit: ScoredUnit, share: float, taken: Sequence[Stretch]) -> Stretch:
     grown = (
         passage if not is_taken and passage.tokens <= share else passage._replace(first=unit.unit, end=unit.unit + 1)
     )
+    # Downwards first, since the answer is more often in the sentence after the one that has the words.
     can_grow_up = can_grow_down = True
     while can_grow_up or can_grow_down:
         if can_grow_down:
@@ -132,6 +136,7 @@ def _may_add(larger: Stretch, index: int, share: float, taken: Sequence[Stretch]
     units = larger.segmented.units
     if not 0 <= index < len(units) or any(other.first <= index < other.end for other in taken):
         return False
+    # A unit of the stretch before it grew: the new one must be in its section.
     inner = larger.first + 1 if index == larger.first else larger.first
     return units[index].section == units[inner].section and larger.tokens <= share
 
@@ -163,6 +168,7 @@ class AskContext:
         if not known:
             return languages[0]
         best, other = max(known, key=stop_words), max(languages_with_words(), key=stop_words)
+        # Only strictly more words win, so a question that fits two languages is taken to be in one of the books.
         if stop_words(other) > max(stop_words(best), 0 if question.rstrip().endswith("?") else 1):
             return other
         return best if stop_words(best) else languages[0]

@@ -40,6 +40,7 @@ def resolve(question: str, turns: Sequence[ConversationTurn], language: str = "e
     table = conversation_words(language)
     if table is None:
         return ResolvedQuestion(question, "")
+    # The state is computed again from all turns: clients send the conversation, and no server keeps one.
     state: DialogueState | None = None
     for turn in turns[-MAX_TURNS:]:
         if turn.question.strip():
@@ -53,10 +54,12 @@ def _state_after(
     """The state of the conversation after a turn."""
     resolved = _resolved(turn.question[:MAX_CHARS], before, table, language)
     last = Utterance.of(" ".join(resolved.text.split()), table)
+    # The subject that the answer was given for counts more than what the words of the question suggest.
     subject = " ".join(turn.subject.split()) or resolved.subject or (before.subject if before else "")
     subject = subject or first_name(turn.answer, last, table)
     relation, kind = relation_in(last)
     person = person_asked_for(last, subject, turn.answer, table) or ("" if turn.subject else last.person_name())
+    # Relations and people stay known as long as the subject is the same: "she" is still Darwin's wife.
     if before is not None and before.subject == subject:
         relation, kind = (relation, kind) if relation else (before.relation, before.relation_kind)
         person = person or before.person
@@ -71,6 +74,7 @@ def _resolved(question: str, state: DialogueState | None, table: ConversationWor
     opening = table.phrases["connective"].match(plain_lower(question))
     rest = question[opening.end() :].lstrip(" ,") if opening else question.strip()
     lowered = plain_lower(rest)
+    # The order matters: 'more' and bare question words ('why?') would otherwise be taken for fragments.
     if table.phrases["more"].search(lowered) or not any(char.isalnum() for char in rest):
         text = table.templates["about"].format(_as_mentioned(state.subject, state))
         return ResolvedQuestion(text, state.subject, f"It asks for more about {state.subject!r}.")
@@ -104,8 +108,10 @@ def _resolve_question(
         meant = state.referent_of(pronoun)
         if not meant:
             return ResolvedQuestion(question, subject_of(asked, language))
+        # 'and his children' is made a question by the last one; 'What did he do?' only needs the name.
         if asked.is_fragment():
             return _resolve_fragment(asked.text, state, question, language)
+        # A statement with a name of its own explains the pronoun better than the conversation does.
         if not asked.is_complete() and asked.names:
             return ResolvedQuestion(question, subject_of(asked, language))
         text = _replaced(asked.text, pronoun, _as_mentioned(meant, state), table)
@@ -114,6 +120,8 @@ def _resolve_question(
     if asked.names:
         return ResolvedQuestion(question, subject_of(asked, language))
     bare = END.sub("", asked.text)
+    # Without names: 'What is the population?' asks for a part of the subject if an article is before the last word,
+    # which must be an aspect ('the population'); 'What is population?' is a question of its own.
     content = [token.lowered for token in asked.content()]
     why = f"It is about {state.subject!r}, which it does not name."
     before = [token.lowered for token in asked.tokens[:-1]][-2:]
@@ -161,6 +169,7 @@ def _resolve_fragment(rest: str, state: DialogueState, question: str, language: 
         return ResolvedQuestion(with_other_year(state.last_question, part.text), state.subject, why)
     content = [token.lowered for token in part.content()]
     is_aspect = not part.names and _is_aspect(content, table) and part.tokens[-1].lowered == content[0]
+    # 'in the capital' continues the question with another place; 'the capital' asks for the capital of the subject.
     is_aspect = is_aspect and part.tokens[0].lowered not in table.words["prepositions"]
     if is_aspect and (content[0] not in table.words["groups"] or state.last_question.names):
         phrase = table.templates["part"].format(_with_article(part), _as_mentioned(state.subject, state))
@@ -195,6 +204,7 @@ def _question_about(phrase: str, noun: str, table: ConversationWords) -> str:
 
 def _replaced(text: str, pronoun: UnresolvedPronoun, meant: str, table: ConversationWords) -> str:
     form = "owner" if pronoun.is_possessive else pronoun.kind
+    # 'then' becomes 'in 1809', or 'at the time of Charles Darwin' if what is meant is not a year.
     form = "year" if form == "time" and meant[0].isdigit() else form
     words = table.templates[form].format(meant) if form in table.templates else meant
     if pronoun.start == 0:

@@ -44,10 +44,12 @@ def danger_of(question: str, passages: Sequence[str] = (), language: str = "eng"
     """
     table = danger_table(language)
     text = plain_lower(question[:MAX_QUESTION_CHARS])
+    # Rules are in the order of `DangerKind`, so a question that fits several gets the first kind.
     for rule in table.rules:
         found = rule.found_in(text)
         if found:
             return Danger(rule.kind, question[found.start() : found.end()].strip())
+    # 'How much …?' alone is harmless; it is dangerous if the passages that would answer have such a number.
     if not table.asks.search(text) or table.asks_excluded.search(text):
         return None
     for passage in passages:
@@ -96,6 +98,7 @@ class DangerTable:
 
 def danger_table(language: str) -> DangerTable:
     """The table of a language, or the English one."""
+    # The code comes from a book's metadata and becomes a part of a path, so it must not be '../…'.
     is_known = language.isascii() and language.isalpha() and (DATA_FOLDER / f"{language}.toml").is_file()
     return _table(language if is_known else "eng")
 
@@ -180,9 +183,11 @@ class _TextLines:
 
     def with_head(self, first: int, last: int) -> tuple[int, int]:
         """An item or row with the head of its list or table, unless its own words are enough."""
+        # 'Adults: 500 mg' needs no head; '500 mg' alone does, because only the head says for whom it is.
         if self._has("units", first, last) and self._has("groups", first, last):
             return first, last
         head = first
+        # Upwards, line by line, to the line that introduces the list ('Doses:') or to the first row of the table.
         while head > 0 and last - head < MAX_TABLE_CHARS:
             line = self._line(head - 1)
             above = self.text[line[0] : line[1]].strip()
@@ -212,6 +217,7 @@ class _TextLines:
 
     def _depends_on_previous(self, first: int, last: int) -> bool:
         own = self._sentence(first)
+        # 'This dose …' points back, and a number without a unit has it in the sentence before.
         if self._has("pointing", *own) or not self._has("units", first, last):
             return True
         before = self._sentence(first - 1)
@@ -239,7 +245,9 @@ class _TextLines:
 
     def _is_item(self, line: tuple[int, int]) -> bool:
         if not self.blocks:
+            # Without blocks the kind of a line is unknown; showing too much is better than cutting a list item.
             return line[1] - line[0] <= SHORT_LINE or "\t" in self.text[line[0] : line[1]]
         place = bisect_right(self.blocks, line[0], key=lambda block: block.start)
+        # Blocks are nested, so all that start before the line and end after it contain it.
         around = takewhile(lambda block: block.end > line[0], reversed(self.blocks[:place]))
         return any(block.kind in ("item", "row") for block in around)

@@ -19,8 +19,10 @@ END = re.compile(r"[\s?!.]+$")
 def with_other_name(last: Utterance, other: str, subject: str) -> str:
     """'What is the capital of France?' with Germany instead; empty if nothing can be replaced."""
     preposition, bare = _split_preposition(other, last)
+    # Before names: in 'How much may an adult with Addison's disease take?', 'for a child' replaces the adult.
     if group := _with_other_group(last, bare):
         return group
+    # 'in Germany' replaces 'in France', not 'Napoleon'; if nothing was 'in' a place, the name after 'of' will do.
     names = [name for name in last.names if name.preposition == preposition] if preposition else list(last.names)
     if preposition and not names:
         names = [name for name in last.names if name.preposition in last.vocabulary.words["of"]]
@@ -40,6 +42,7 @@ def _name_to_replace(last: Utterance, names: list[QuestionName], subject: str) -
 
 def _replace_name(last: Utterance, name: QuestionName, other: str) -> str:
     start = last.tokens[name.first_token - 1].start if name.has_article else name.start
+    # The text after the name starts with its own "'s", because a token's span excludes the possessive.
     other = POSSESSIVE.sub("", other) if last.tokens[name.end_token - 1].is_possessive else other
     return last.text[:start] + other + last.text[name.end :]
 
@@ -50,6 +53,7 @@ def _with_other_group(last: Utterance, other: str) -> str:
     place = next((at for at, token in enumerate(last.tokens) if token.lowered in groups), -1)
     if place < 0 or groups.isdisjoint(plain_lower(other).split()[-1:]):
         return ""
+    # The article goes too, since the fragment has its own: 'an adult' becomes 'a child'.
     first = place - (place > 0 and last.tokens[place - 1].lowered in articles)
     return last.text[: last.tokens[first].start] + other + last.text[last.tokens[place].end :]
 
@@ -109,6 +113,7 @@ def with_question_word(last: Utterance, word: str) -> str:
     tokens, words = last.tokens, last.vocabulary.words
     verb = next((at for at, token in enumerate(tokens) if token.lowered in words["auxiliaries"]), -1)
     if not last.is_complete():
+        # Only a name keeps its capital after the new question word.
         said = last.text if last.names and last.names[0].first_token == 0 else last.text[0].lower() + last.text[1:]
         return f"{asking} {END.sub('', said)}?"
     start = verb if verb >= 0 else 1
@@ -139,6 +144,7 @@ class DialogueState:
     def referent_of(self, pronoun: UnresolvedPronoun) -> str:
         """The referent of a pronoun."""
         if pronoun.kind in ("male", "female"):
+            # 'she' after 'Who was Darwin's wife?' is the wife, not Darwin, although he is the subject.
             if self.relation_kind == pronoun.kind:
                 return self.relation
             return self.person or self._described_person()
@@ -162,6 +168,8 @@ class DialogueState:
 
 def person_asked_for(last: Utterance, subject: str, answer: str, table: ConversationWords) -> str:
     """Who is meant after 'Who wrote Hamlet?': the name in the answer, or the words of the question."""
+    # 'Who is X?' asks for no other person; 'Who was the king of France?' describes one by the words after 'was', 'Who
+    # wrote Hamlet?' by the verb. The name in the answer is better than any description.
     asks = bool(last.tokens) and last.tokens[0].lowered in table.words["who"]
     if not asks or (subject and fold(subject) not in fold(last.text)):
         return ""
@@ -202,6 +210,7 @@ def relation_in(last: Utterance) -> tuple[str, str]:
             return last.text[owner.start : token.end], kind
         if last.tokens[0].lowered not in last.vocabulary.words["who"]:
             continue
+        # At most 'wife of the late' lies between the relation and its owner.
         owned = next(
             (name for name in last.names if name.preposition in of and place < name.first_token <= place + 3), None
         )

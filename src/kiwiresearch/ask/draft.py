@@ -36,22 +36,29 @@ ReplyKind = Literal["sentence", "heading"]
 MAX_LINE_CHARS = 4_000
 """A longer line is cut here, so that each new piece takes the same time to process."""
 
+# '[k7fmqz]', '【3】' and '(abc2de, xyz9kk)'; not '(in 1809)'.
 GROUP = re.compile(r"\s*[\[【]([^\[\]【】\n]{1,80})[\]】]|\s*\(([a-z0-9]{6}(?:[,; ]+[a-z0-9]{6})*)\)")
+# Models turn keys into links: '[k7fmqz](https://…)' keeps its key, '[Darwin](…)' its words; no address is shown.
 LINK = re.compile(r"\[([^\[\]\n]{1,80})\]\([^()\s]{0,300}\)")
 BETWEEN = re.compile(r"[,;|\s]+")
 KEY = re.compile(rf"[{KEY_ALPHABET}]{{{KEY_LENGTH}}}")
+# 'k7fmqz', '3', '3†source', 'sources'; not 'see Fig. 2'.
 KEY_LIKE = re.compile(r"\d{1,3}(?:†\w*)?|(?=[a-z]*\d)[a-z0-9]{4,12}|[a-z]{6}|keys?|sources?", re.IGNORECASE)
 """Citation marks as models write them: a key, an invented key, or a number."""
 
+# 'Born. [k7fmqz] He' becomes 'Born [k7fmqz]. He'.
 AFTER_STOP = re.compile(r"([.?!…。！？]+[)\"'”’»]*)((?:\s*[\[【][^\[\]【】\n]{1,80}[\]】])+)")
 """Marks after a full stop are moved before it, so that they stay with their own sentence."""
 
+# 'born [k7f', 'born [k7fmqz]' (more marks, or an address, may follow) and 'born [a](http://x'; not 'born (1809) in'.
 OPEN_GROUP = re.compile(r"\s*[\[【(][^\[\]【】()\n]{0,80}[\])】]?$|(?<=[\]】])\(\S{0,300}$")
 """A group at the end that is not complete yet, or may become a link."""
 
+# '- item' and '12. item'; not '1809. item', which starts with a year.
 MARKER = re.compile(r"\s*(?:[-*•+–]|\d{1,2}[.)])\s+")
 """The bullet or number of a list item."""
 
+# '## Life', '**Life**:'; not '**Life** was hard', which is a sentence.
 HEADING = re.compile(r"\s*(?:#{1,6}\s+(.+?)|\*\*([^*]+)\*\*:?)[\s#]*")
 MARKUP = re.compile(r"\*\*|__|`|^\s*#{1,6}\s+|^\s*>\s*")
 BEFORE_STOP = re.compile(r"\s+(?=[.,;:?!])")
@@ -111,6 +118,7 @@ class SentenceCutter:
         body = AFTER_STOP.sub(r"\2\1", LINK.sub(_unlinked, line[marker.end() if marker else 0 :]))
         starts = [0] if self._by_line else sentence_starts(body, (), self._language)
         for index, (start, end) in enumerate(zip(starts, [*starts[1:], len(body)], strict=True)):
+            # The line is read again with each piece; sentences that were given before are skipped.
             if index < self._count:
                 continue
             if not is_complete and not re.match(r"\s*\S+\s", body[end:]):
@@ -127,6 +135,7 @@ def reply_sentence(text: str, opens: LineStart = "") -> ReplySentence:
 
     def without_keys(found: re.Match[str]) -> str:
         marks = BETWEEN.split((found[1] or found[2]).strip())
+        # '(planet)' has six letters as well, so round brackets without a digit are left alone.
         if not all(KEY_LIKE.fullmatch(mark) for mark in marks) or (found[2] and not any(map(str.isdigit, found[2]))):
             return found[0]
         keys.extend(mark.lower() for mark in marks)
@@ -199,9 +208,11 @@ SUPPORTED_SHARE: dict[AskMode, float] = {"default": 0.6, "eli10": 0.45, "advance
 
 MAX_DROPPED_CHARS = 200
 MAX_SNIPPET_CHARS = 300
+# '**General (no local citation)** …'; not 'In general, …'.
 SENTINEL = re.compile(r"\W*general\s*\(\s*no\s+local\s+cit\w*\s*\)\W*", re.IGNORECASE)
 """The marker of general words, which models do not always write exactly like `GENERAL`."""
 
+# 'Yes, it is' becomes 'it is'; 'No one knows' and a bare 'Yes.' are unchanged.
 VERDICT = re.compile(r"(?:Yes|No)\s*[,.:;–—-]\s*(?=\w)")
 """Nothing can support a bare yes or no, so the sentence after it is checked instead."""
 
@@ -282,6 +293,7 @@ class Draft:
         if self.is_general:
             return self._take_general(said)
         sentinel = SENTINEL.match(said.text)
+        # Words without a source must not stand among those that have one, so they are dropped once anything was proved.
         if sentinel and self.lines:
             return self._drop(said.text, "general words")
         if sentinel:
@@ -305,6 +317,7 @@ class Draft:
         text = text[:1].upper() + text[1:]
         if any(line.text.casefold() == text.casefold() for line in self.lines):
             return self._drop(text, "said twice")
+        # 'In 1867.' is only true as an answer to its question, so it is judged together with it.
         asked = self._found.asked if self._judge.is_fragment(text) else ""
         supported = self._judged(text, said.keys, asked)
         if isinstance(supported, str):
@@ -339,6 +352,7 @@ class Draft:
         return supported if is_about else "not about the question"
 
     def _show(self, text: str, supported: SupportedSentence) -> str:
+        # The quote of a citation is the sentence that supported it first, so it does not change while text is streamed.
         for key in supported.keys:
             if key not in self._quotes:
                 self._quotes[key] = next(source for source in supported.support if source.passage.key == key)
@@ -370,6 +384,7 @@ class Draft:
         return separator + words
 
     def _drop(self, text: str, reason: RejectionReason) -> str:
+        # After a gap it is not known what a pronoun means: None, not (), which stands for the question alone.
         self.rejected.append(RejectedSentence(text[:MAX_DROPPED_CHARS], reason))
         self._previous_support = None
         return ""
@@ -378,6 +393,7 @@ class Draft:
 def snippet_of(text: str, start: int, end: int) -> str:
     """The words around a quote, on one line."""
     around = max((MAX_SNIPPET_CHARS - (end - start)) // 2, 0)
+    # At a word boundary; `find` gives -1 if there is none, so that `+ 1 or start` starts at the quote itself.
     first = 0 if start <= around else text.find(" ", start - around, start) + 1 or start
     last = len(text) if len(text) - end <= around else max(text.rfind(" ", end, end + around), end)
     words = " ".join(text[first:last].split())

@@ -159,6 +159,7 @@ class SentenceJudge:
         known = [given[key] for key in keys if key in given]
         if not known:
             return "unknown key" if keys else "no key"
+        # Each cited passage alone before all of them together, so that only those are cited that prove the sentence.
         single = [found for passage in known if isinstance(found := self.prove(text, [passage], asked), tuple)]
         if single:
             return _supported([source for support in single for source in support])
@@ -180,6 +181,7 @@ class SentenceJudge:
         if not self._stems(text) and not figures_in(text, self.language):
             return "empty"
         sources = [source for passage in passages for source in passage_sentences(passage, self.language)]
+        # A copy needs no further check.
         same = next((source for source in sources if without_final_stop(source.text) == without_final_stop(text)), None)
         if same is not None:
             return (same,)
@@ -190,6 +192,7 @@ class SentenceJudge:
         wrong = unsupported_facts(statement, source_texts, self.language)
         if wrong:
             return FAULT_OF_FACT[wrong[0].kind]
+        # A few words could be proved by any sentence that has them, so the sentence must also fit the question best.
         if asked and len(self._stems(text)) < FEW_WORDS and not self._answers(text, asked, sources):
             return "another subject"
         support = self._support(statement, sources)
@@ -216,6 +219,7 @@ class SentenceJudge:
             return "other words"
         if self._changes_negation(text, support):
             return "denial changed"
+        # Only the sentence that has most of the text decides; the others may hedge something else.
         hedged = bool(hedges_in(text, self.language))
         if not hedged and hedges_in(support[0].text, self.language):
             return "hedge dropped"
@@ -265,6 +269,7 @@ class SentenceJudge:
         stems, figures = self._stems(text), figures_in(text, self.language)
         chosen: list[PassageSentence] = []
         while len(chosen) < MAX_SUPPORT:
+            # Greedy set cover; a number counts as two words.
             gains = [len(stems & sentence.stems) + 2 * len(figures & sentence.numbers) for sentence in sources]
             best = max(gains, default=0)
             if not best:
@@ -303,6 +308,7 @@ class SentenceJudge:
         return ", ".join(
             clause
             for clause in CLAUSE_END.split(source.text)
+            # An aside is dropped only if it has content words and none of them is in the text; all other clauses stay.
             if not (ASIDE_OPENING.match(clause) and (of_clause := content_stems(clause, self.language)))
             or not of_clause.isdisjoint(stems)
         )
@@ -333,6 +339,7 @@ class SentenceJudge:
 
     def _is_of_row(self, text: str, row: PassageSentence) -> bool:
         """Whether a text names what a row is about, which is its first cell, and nothing of another row."""
+        # A first row without figures is taken for the head of the table.
         first = passage_sentences(row.passage, self.language)[0]
         header = "" if first.numbers else first.text
         if row.text == header:

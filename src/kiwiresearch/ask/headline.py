@@ -10,10 +10,13 @@ from kiwiresearch.text import fold, occurrences, plain_lower, stemmer
 
 LEADING = re.compile(r"(?:(?:In|On|By|At|About|Around|Since)\b[^,]{0,30})?")
 """Words before a date that dates all of its sentence: 'On the evening of 4 May 1912, …'."""
+# Ends a clause: '; ', ', which', ' while', ', and', the comma of ', causing …'; not the comma of a list, nor '12:30'.
 CLAUSE_ENDS = re.compile(
     r"[;:](?!\S)|,? (?:which|who|whom|whose|where|while|although|though|but|when)\b|, and\b|,(?= \w+ing\b)"
 )
+# 'He was ten when the war began in 1914': the date is of both clauses.
 SAME_TIME = re.compile(r",? when\b")
+# 'Spain, Portugal and the Isle of Man' is a list of three names; 'Spain has' and 'Spain (Europe)' end it.
 SEPARATOR = r"(?:,? (?:and|or) (?:the )?|[,;]\s+(?:the )?|\n)"
 CAPITALISED = r"[A-Z](?:[\w'’.-]*[\w'’]|\.(?= [A-Z]))?"
 NAME_OF_LIST = rf"{CAPITALISED}(?: (?:(?:of|the|de) )*{CAPITALISED})*"
@@ -38,6 +41,7 @@ def dates_the_event(text: str, span: AnswerSpan, question: Question, title: str)
     ]
     if not happened or LEADING.fullmatch(text, 0, span.start):
         return True
+    # More brackets opened than closed before the date: it is inside one.
     is_in_brackets = text.count("(", 0, span.start) > text.count(")", 0, span.start)
     if is_in_brackets and any(term.term.stem in ends["first"] | ends["last"] for term in happened):
         return True  # '(1815 – 1871)' says when a person was born and died
@@ -75,6 +79,7 @@ def whole_list(text: str, span: AnswerSpan) -> AnswerSpan | None:
             start = before.start("item")
         while after := AFTER_LIST.match(text, end):
             end = after.end("item")
+        # With a second list in the sentence it is not clear which of them the question asks for.
         if OTHER_LIST.search(text, 0, start) or OTHER_LIST.search(text, end):
             return None
     return AnswerSpan(start, end) if SEVERAL.search(text, start, end) else None

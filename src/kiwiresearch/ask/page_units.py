@@ -19,6 +19,7 @@ from kiwiresearch.text import language_words, plain_lower
 UnitKind = Literal["sentence", "caption", "row", "box"]
 PROSE = frozenset({"paragraph", "item", "quote", "caption"})
 PASSAGE_KINDS: dict[UnitKind, PassageKind] = {"sentence": "text", "caption": "text", "row": "row", "box": "box"}
+# Windows are measured in characters, which needs no splitting into words.
 WORDS_A_CHAR = 1 / 6
 """A word and its space take about six characters."""
 
@@ -103,6 +104,7 @@ def segment_page(page: PageDoc, settings: AskSettings) -> SegmentedPage:
     for unit in units:
         group = ""
         if unit.kind == "box":
+            # The empty heading sorts before all others, so this is the first row that starts in the unit.
             at = bisect_left(groups, (unit.start, ""))
             group = groups[at][1] if at < len(groups) and groups[at][0] < unit.end else ""
         if group and group not in numbers:
@@ -153,6 +155,7 @@ def _units(page: PageDoc) -> Iterator[PageUnit]:
             continue
         first = bisect_right(starts, block.start)
         begin = block.start
+        # The sentences that start inside the block, from its own start; a sentence never crosses the end of a block.
         for end in (*starts[first : bisect_left(starts, block.end, first)], block.end):
             size = len(text[begin:end].rstrip())
             if size:
@@ -162,6 +165,7 @@ def _units(page: PageDoc) -> Iterator[PageUnit]:
             begin = end
     for box in page.infoboxes:
         for row in box.rows:
+            # From the start of the line, so that the label before the value is a part of the unit.
             start = max(text.rfind("\n", 0, row.start) + 1, box.start)
             if row.end > start:
                 yield PageUnit("box", start, row.end, last + 1, -1)
@@ -184,6 +188,7 @@ def _passage_spans(units: Sequence[PageUnit], settings: AskSettings) -> Iterator
             and PASSAGE_KINDS[units[end].kind] == PASSAGE_KINDS[unit.kind]
         ):
             end += 1
+        # Twice a window, so that no short remainder is cut off from a section that nearly fits.
         if units[end - 1].end - unit.start <= 2 * max_chars:
             yield first, end
         else:

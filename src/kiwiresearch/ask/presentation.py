@@ -22,7 +22,9 @@ Level = Literal["high", "medium", "low"]
 MIN_HIGH_PERCENT, MIN_MEDIUM_PERCENT = 75, 45
 """The lowest percentages that are called high and medium confidence."""
 
+# 'Born:<tab>1809' and 'Born<tab>1809' both become 'Born: 1809'.
 CELLS = re.compile(r":?\t+")
+# A line that ends without punctuation gets a comma: 'Paris' and 'Lyon' on two lines become 'Paris, Lyon'.
 BREAKS = re.compile(r"([.,:;!?…]?) *\n\s*")
 
 

@@ -51,6 +51,7 @@ def context_in(
     names = [
         Mention(index, name[0].start, name[-1].end)
         for index, unit in enumerate(text.units)
+        # Names are read without the dots of 'U.S.', which would shift the offsets of everything after it.
         if without_dots_in_initials(unit) == unit
         for name in names_in(unit, language)
         if index < last or name[-1].end <= at
@@ -98,6 +99,8 @@ def likely_referent(reader: Reader, context: PronounContext) -> Referent:
             return shares[name]  # "Newton" is not short for "Newton's Cradle"
         return sum(shares[share] for share in shares if _is_short_for(folded[share], folded[name]))
 
+    # Of 'Newton' and 'Isaac Newton' the sums differ, since only the full name collects the short one; ties are resolved
+    # by length and spelling, so that the order of the names does not matter.
     best = max(shares, key=lambda name: (round(with_short_forms(name), 6), -len(name), name), default="")
     return Referent(best, with_short_forms(best) if best else 0.0)
 

@@ -167,6 +167,7 @@ def read_question(text: str, language: str = "eng") -> Question:
 def names_in(text: str) -> frozenset[str]:
     """The words of a question that are numbers, or names by their capitals; the first word always has one."""
     words = words_in(text)
+    # 'WHO WAS DARWIN' has capitals everywhere, so they say nothing about names.
     is_shouted = not any(char.islower() for char in text)
     found = {word.lower() for word in words if word[:1].isdigit()}
     if not is_shouted:
@@ -175,11 +176,13 @@ def names_in(text: str) -> frozenset[str]:
 
 
 PREPOSITION = re.compile(r"^(?:in|on|at|by|from|to|for|of|with|about|during|under|near|through|around)\s+(?=\w)")
+# Removed: 'please, can you tell me who won' leaves 'who won'; 'tell me about bees' stays, since it wants to know more.
 POLITE = re.compile(
     r"^(?:(?:please|(?:can|could|would) you|do you know|tell me(?! about)|i (?:want|wish) to know|i wonder)[ ,]+)+"
 )
 WHO = re.compile(r"who(?:'s| is| was| are| were)\s+(?P<rest>.+)")
 SHORT_NAME = 3
+# 'in what year' at the end of a statement; a question that starts with 'in what year' was recognized before.
 QUESTION_WORD_INSIDE = re.compile(
     r"\b(?:in|on|at|by|from|to|for|of|with|during|under|near)\s+(what|which|whom)\s+([^\W\d_]+)"
 )
@@ -188,10 +191,12 @@ QUESTION_WORD_INSIDE = re.compile(
 def _is_bare_name(rest: str, text: str) -> bool:
     """Whether 'Who was …?' is followed by nothing but a name, and so asks who that is."""
     words = rest.rstrip(" ?").split()
+    # 'Who was Darwin's wife?' and 'Who was the king of France?' describe a person instead of naming one.
     if "'s" in rest or words[:1] == ["the"] or len(words) > 2 * SHORT_NAME:
         return False
     written = text.rstrip(" ?").split()[-len(words) :]
     if any(word[:1].isupper() for word in written):
+        # Short words such as 'van' and 'of' are allowed in a name.
         return all(word[:1].isupper() or len(word) <= SHORT_NAME for word in written)
     return len(words) <= SHORT_NAME
 
@@ -204,6 +209,7 @@ def answer_kind_of(text: str, known: QuestionWords) -> AnswerKind:
     if who and "person" in {kind for _, kind in known.openings}:
         return "definition" if _is_bare_name(who["rest"], text) else "person"
     for phrase, kind in known.openings:
+        # Openings are sorted longest first, so 'how many' is found before 'how'; 'whose' is not 'who'.
         if start.startswith(phrase) and not start[len(phrase) :][:1].isalnum():
             return kind
     # 'The treaty was signed in what year?', 'Lincoln was born where?'

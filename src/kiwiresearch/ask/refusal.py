@@ -126,6 +126,7 @@ def reason_to_refuse(evidence: RetrievedEvidence, danger: Danger | None) -> str:
     return "" if evidence.units and is_safe else UNSAFE
 
 
+# '2010'; not '1,950 men', '3.1999' or '1492', which is earlier than any book.
 MODERN_YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d(?![\d.,]*\d)")
 
 
@@ -144,6 +145,7 @@ def older_book(question: str, books: Sequence[Book], shown: Collection[str]) -> 
     """The newest of the books whose pages are shown, or else of all, if the question is about a later year."""
     dated = [book for book in books if book.date[:4].isdigit() and (book.id in shown or not shown)]
     newest, years = max(dated, key=lambda book: book.date, default=None), MODERN_YEAR.findall(question)
+    # Years of four digits compare as text; a book counts as covering the whole year that it was published in.
     if newest is None or not years or max(years) <= newest.date[:4]:
         return None
     return OlderBook(newest.title or newest.name, newest.date, max(years), is_newest=len(dated) == len(books) > 1)

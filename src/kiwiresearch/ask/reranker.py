@@ -54,10 +54,12 @@ class _ReaderJudgement:
 
 def rerank(reader: Reader, question: Question, evidence: RetrievedEvidence, min_confidence: float) -> RetrievedEvidence:
     """The evidence ranked by words and meaning together, and accepted or refused accordingly."""
+    # A comparison has one unit for each thing, in a fixed order, which must not be changed.
     if not evidence.units or evidence.part_count:
         return evidence
     stretches = stretches_to_read(question, evidence.units)
     judgements = _read(reader, question, stretches)
+    # Neighbours that were read get a score too: a sentence without any word of the question may be the best answer.
     candidates = (*evidence.units, *_unscored_units(evidence.units, stretches, question))
     units = [with_reader_score(unit, *_reader_features_of(judgements, unit)) for unit in candidates]
     units.sort(key=lambda unit: (-unit.total, unit.sort_key))
@@ -81,11 +83,13 @@ def _reader_features_of(
     """The model's judgement of a unit as named features, and the span of the answer in it."""
     seen = found.get((scored_unit.segmented.page.ref, scored_unit.unit))
     if seen is None:
+        # Not 0.0, which would mean "as relevant as not": an unread sentence must not pass one that was read.
         return {
             "relevance": UNREAD_RELEVANCE,
             "answer's words": UNREAD_RELEVANCE,
             "passage answers": UNREAD_RELEVANCE,
         }, None
+    # The model read the heading of an infobox row before the row, so its offsets are larger by that much.
     unit, shift = seen.unit, len(_prefix(scored_unit.segmented, scored_unit.unit))
     words = (unit.start - shift, unit.end - shift)
     said = {"relevance": unit.relevance, "answer's words": unit.answer_margin, "passage answers": seen.text.answers}

@@ -90,6 +90,7 @@ class Retriever:
         """
         if self.question.is_empty:
             return refuse_without_subject()
+        # First of all, because each thing is looked up on its own page.
         compared = comparison_in(self.question)
         comparison = self._compare(compared) if compared else None
         if comparison is not None:
@@ -98,6 +99,7 @@ class Retriever:
         corrected = self._corrected_by_search(first.corrected) if as_typed and not self.is_in_other_language else None
         if corrected is not None:
             return self._for_question(corrected).retrieve(as_typed=False)
+        # The page must also be named: a strong sentence on another page may be beaten by one that full text finds.
         if first.units and first.is_named and self._ends_search(first.strength):
             return first
         read = self.settings.max_pages
@@ -160,6 +162,7 @@ class Retriever:
             if self.question.kind == "yes_no":  # 'Is A bigger than B?'
                 return replace(found, verdict="yes" if outcome.winner == 0 else "no")
             return replace(found, chosen=compared.things[outcome.winner])
+        # A tuple compares by `page_confidence` first: a comparison is as strong as its weaker side.
         strength = min(
             strength_of(units, self.question, named=True, with_meaning=self.with_meaning) for _, units in sides
         )
@@ -181,10 +184,12 @@ class Retriever:
 
     def _step(self, route: Route, *, read: int, pages: int) -> RetrievedEvidence:
         query = self.question.query
+        # The search splits words by the book's language, in which stop words of another one would count.
         found = self.search_pages(
             " ".join(query.content) if self.is_in_other_language else query.text, read=read, pages=pages
         )
         hits = found.hits
+        # `or 1.0` because the best page may have no points at all, and points are divided by this.
         best = max((hit.score.total for hit in hits), default=0.0) or 1.0
         for book in self.books:
             unread = [hit.ref.path for hit in hits if hit.ref.book == book.id and hit.ref not in self.scored_pages]
@@ -205,6 +210,7 @@ class Retriever:
 
     def search_pages(self, text: str, *, read: int, pages: int) -> SearchResult:
         """The best pages for some words."""
+        # One search per text, so that the later steps read on where the earlier ones stopped.
         if text not in self.searches:
             self.searches[text] = Search(self.books, text, SearchOptions(max_books=self.max_books), self.helpers)
         return self.searches[text].best(pages, read)

@@ -105,6 +105,7 @@ def score_units(
     matches = WordMatches.find_on(segmented, weights, question.language)
     asked = matches.asked_share
     rows = [(matches.words(index), index) for index in matches.candidates()]
+    # The complete features cost regular expressions, so only the units with most of the words get them.
     rows.sort(key=lambda row: (-row[0].weighted_total, row[1]))
     found = []
     for words, index in rows[:MAX_SCORED]:
@@ -161,6 +162,7 @@ def _unit_features(
         "unknown words": words.unknown,
         "asked nearby": words.asked_nearby,
         "words together": matches.adjacent_share(unit.start, unit.end),
+        # 0.5 is neutral in `kind_match`; what is above and below it are two features, each from 0 to 1.
         "kind of answer": max(kind - 0.5, 0.0) * 2,
         "not the kind": max(0.5 - kind, 0.0) * 2,
         "not the most": float(is_not_the_most(text, question) or is_beside_the_place(text, question)),
@@ -195,6 +197,7 @@ def _label(segmented: SegmentedPage, index: int, matches: WordMatches, question:
     share = len(stems & known) / len(stems) if stems else 0.0
     if share < MIN_LABEL:
         return 0.0
+    # Words of the page's title do not say which of its rows is asked for.
     asked = [word for word, titled in zip(matches.weights, matches.in_title, strict=True) if not titled]
     labelled = [word for word in asked if word.stem in stems or any(stem_of(other) in stems for other in word.others)]
     return share * sum(word.weight for word in labelled) / sum(word.weight for word in asked) if labelled else 0.0
@@ -307,6 +310,8 @@ def features(units: Sequence[ScoredUnit], question: Question, *, named: bool) ->
     others = [
         unit.total
         for unit in units
+        # By title and not by page, since the same article in two books agrees with itself; a unit without the kind of
+        # answer that is wanted does not compete.
         if unit.segmented.page.title != units[0].segmented.page.title and unit.features.get("not the kind", 0.0) < 1.0
     ]
     ahead = min(max(units[0].total - max(others), 0.0), FAR_AHEAD) / FAR_AHEAD if others else 1.0
@@ -329,6 +334,7 @@ def features(units: Sequence[ScoredUnit], question: Question, *, named: bool) ->
         "all words": float(covered >= ALL_WORDS),
         "all words nearby": float(is_full),
         "all words in the lead": float(covered >= ALL_WORDS and best.get("lead", 0.0) > 0),
+        # Being ahead means less if all words were found, so the two cases have weights of their own.
         "ahead": 0.0 if is_full else ahead,
         "ahead with all words": ahead if is_full else 0.0,
         "few words": float(len(question.terms) <= 2),

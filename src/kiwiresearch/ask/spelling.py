@@ -36,10 +36,12 @@ MAX_RANK = 100
 
 SPELLED_OUT = frozenset(("ww1", "wwi", "ww2", "wwii", "usa", "us", "uk", "eu", "un", "uae", "ussr"))
 """Abbreviations that people type where books have the whole name; `abbreviated` has the titles that they stand for."""
+# 'U.S.A.', 'UK', 'ww2', and any other short word, which `SPELLED_OUT` rules out; not 'a.b' of an address.
 MAYBE_SHORT = re.compile(r"(?<![\w.])(?:(?:[^\W\d_]\.){2,}|\w{2,4})(?!\w)")
 MAX_WORDS_SPELLED_OUT = 5
 """How many words a question may have, apart from stop words, for its abbreviations to be what it is about."""
 ORDINALS = {"first": "I", "second": "II", "third": "III", "fourth": "IV"}
+# 'the second' with one to three words; `_numbered` drops the last ones until a title matches.
 ORDINAL_NAME = re.compile(rf"\b(?:the )?({'|'.join(ORDINALS)})((?: \w+){{1,3}})", re.IGNORECASE)
 NAME_FOLLOWS = re.compile(r"\s+[A-Z]")
 
@@ -86,6 +88,7 @@ def _spelled_out(text: str, books: Sequence[OpenBook], *, is_one_case: bool) -> 
         if short not in SPELLED_OUT:
             return words
         is_typed_plainly = "." not in words and (is_one_case or words == words.lower())
+        # 'us' in 'help us' is a pronoun; 'the us', 'US' and 'u.s.' are the country.
         is_plain_word = (
             short in known.stop_words and is_typed_plainly and not text[: found.start()].lower().endswith("the ")
         )
@@ -129,6 +132,7 @@ def _correction(word: str, pages: Callable[[str], int]) -> str:
         )
     )
     fits = [candidate for candidate in similar if not candidate.is_unlike or (not own and len(word) > LONG_WORD)]
+    # The books have the word, so it is only corrected if it is rare, or an obvious slip of a very common word.
     if own:
         fits = [
             candidate
@@ -141,6 +145,7 @@ def _correction(word: str, pages: Callable[[str], int]) -> str:
 
 def _is_alike(word: str, other: str) -> bool:
     """Whether letters are missing, letters are swapped, or both sound alike."""
+    # The test of a subsequence: `in` consumes the iterator, so the letters must come in the same order.
     letters = iter(other)
     has_missing_letters = all(letter in letters for letter in word)
     has_same_letters = sorted(word) == sorted(other)

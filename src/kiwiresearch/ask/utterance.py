@@ -109,6 +109,7 @@ class ConversationWords:
 
     def _may_be_name(self, tokens: Sequence[QuestionToken], place: int) -> bool:
         token = tokens[place]
+        # The first word of a question always has a capital, so there a common word is not a name; later it is one.
         if not token.text[0].isupper() or token.lowered in self.words["not_names"] or self.pronoun_kind(token.lowered):
             return False
         is_common = (
@@ -131,6 +132,7 @@ def question_tokens(text: str) -> tuple[QuestionToken, ...]:
         bare = POSSESSIVE.sub("", match[0])
         lowered = match[0].lower().replace("’", "'")
         owns = bare != match[0] and bare != ""
+        # "who's" and "it's" are 'who is' and 'it is', not possessives; a pronoun is reduced to itself for the tables.
         if not owns or lowered.rpartition("'")[0] in ("who", "what", "where", "when", "how", "it", "he", "she", "that"):
             bare, owns = (bare if owns else match[0]), False
             lowered = (
@@ -246,6 +248,7 @@ class Utterance:
             return is_last and not self._names_before(place) and not self._follows_auxiliary(place)
         if kind == "pointing":
             return self._is_lone_demonstrative(place)
+        # Three ways to be explained within the question come first; only then does the place of the verb decide.
         if self._is_explained_later(place) or self._means_people_there(place) or self._refers_back(place):
             return False
         return self._is_subject_outside(place) if self._follows_auxiliary(place) else self._has_no_antecedent(place)
@@ -276,6 +279,7 @@ class Utterance:
     def _is_subject_outside(self, place: int) -> bool:
         """'What university did he' refers outside, unless a clause came before: 'What is an atom and how does it'."""
         words = self.vocabulary.words
+        # Without the auxiliary right before the pronoun, which belongs to it: 'did he'.
         before = self.tokens[: place - 1]
         names = self._names_before(place)
         has_noun = bool(names) or any(map(self._names_something, before))
@@ -333,6 +337,7 @@ class Utterance:
         nouns = [at for at, token in enumerate(before) if self._names_something(token)]
         if not nouns:
             return True
+        # 'If a dog barks, is it …': an indefinite noun is what the pronoun refers to.
         if any(before[at - 1].lowered in words["indefinite"] for at in nouns if at):
             return False
         is_bound = before[-1].lowered in words["prepositions"]
@@ -351,6 +356,7 @@ class Utterance:
 
     def subject_name(self) -> str:
         """The name it is about: the longest, preferably not a place where something happened."""
+        # False sorts before True, so places come last; `sorted` keeps the order of the question for equal keys.
         names = sorted(self.names, key=lambda name: (self._is_place(name), -len(name.text.split()), -len(name.text)))
         return names[0].text if names else ""
 

@@ -116,6 +116,7 @@ class WordMatches:
             related = [at for other in word.others for at in occurrences(segmented.lowered, other, stem_of)]
             if life >= 0 and (word.stem in ends["first"] or word.stem in ends["last"]):
                 related.append(life)  # '(1815 – 1871)' says when a person was born and died
+            # A unit that has both the word and a related one counts the word.
             for places_of, worth in ((related, word.weight * RELATED_WEIGHT), (places, word.weight)):
                 for at in places_of:
                     unit = bisect_right(starts, at) - 1
@@ -233,12 +234,14 @@ def _life_of(segmented: SegmentedPage, first: int) -> int:
     return found.start() if found else -1
 
 
+# '(12 February 1809 – 19 April 1882', '(1809–1882'; not '(15 March 44 BC', which has one year only.
 LIFE = re.compile(r"\([^()]*?\b\d{3,4}\b[^()]{0,40}[–—-][^()]{0,40}\b\d{3,4}\b[^()]{0,20}")
 
 
 def _by_passage(segmented: SegmentedPage, by_unit: Mapping[int, Sequence[float]], count: int) -> list[Shares]:
     """The shares of each passage: the highest of its units."""
     found = []
+    # Sorted once, so that each passage finds its units by bisection.
     units = sorted(by_unit)
     for first, end in segmented.spans:
         rows = [by_unit[unit] for unit in units[bisect_left(units, first) : bisect_left(units, end)]]

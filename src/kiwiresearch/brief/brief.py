@@ -389,6 +389,7 @@ def _of(hint: Any, value: Any, name: str) -> Any:
     if hint is Any:
         return value
     if hint is float:
+        # JSON writes 1.0 as 1. The type itself is compared, because `isinstance` takes a bool for an int.
         return float(_checked(value, name, fits=type(value) in (int, float)))
     return _checked(value, name, fits=type(value) is hint)
 

@@ -97,6 +97,7 @@ class QuoteInContext(NamedTuple):
 def without_overlaps(several: Iterable[QuoteInContext]) -> list[QuoteInContext]:
     """Quotes shown together: the context of each leaves out what another one shows."""
     rows = list(several)
+    # All quotes are known before the first context is cut, so no context repeats a quote that comes later.
     shown = {row.quote[:3] for row in rows}
     found = []
     for row in rows:
@@ -130,7 +131,9 @@ def context_of(claim: Claim, text: str, language: str) -> QuoteContext | None:
     end = len(text) if end < 0 else end
     starts = [begin + start for start in sentence_starts(text[begin:end], language=language)]
     firsts = [start for start in starts if start < quote.start]
+    # The end of each sentence after the quote is where the next one starts, or the end of the paragraph.
     lasts = [start for start in (*starts, end) if text[quote.end : start].strip()]
+    # As many sentences as fit, or else the nearest one alone, which may be longer.
     near = [start for start in firsts if quote.start - start <= MAX_CONTEXT_CHARS] or firsts[-1:]
     far = [start for start in lasts if start - quote.end <= MAX_CONTEXT_CHARS] or lasts[:1]
     before = text[near[0] : quote.start] if near and quote.start - near[0] <= MAX_CONTEXT_SENTENCE_CHARS else ""
@@ -153,8 +156,10 @@ class BriefCitations:
     def proof(self, ids: Sequence[ClaimId], sureness: str = "", shown: str = "") -> Proof:
         """The proof of words that are `shown`: each page is cited once before any is cited twice."""
         claims = self._known(ids)
+        # Reversed twice, so that the first claim of each place wins and the order of the claims stays.
         places = list({self.cite(claim).words: claim for claim in reversed(claims)}.values())[::-1]
         first = {claim.ref: claim for claim in reversed(places)}
+        # A stable sort: the first place of each page moves to the front, and the order within both groups stays.
         places.sort(key=lambda claim: first[claim.ref] is not claim)
         cited = places[:MAX_CITED]
         more = len({claim.ref for claim in places} - {claim.ref for claim in cited})
@@ -188,6 +193,7 @@ class BriefCitations:
 
     def _address(self, ref: EntryRef) -> str:
         url = self._urls.get(ref, "")
+        # The address may come from a record that somebody else made: no 'javascript:' link may get into a report.
         return url if url.startswith(ALLOWED_LINK_STARTS) else f"zim://{ref.book}/{quote(ref.path, errors='replace')}"
 
     def _quotations(self, shown: Sequence[tuple[Claim, str]]) -> tuple[Quotation, ...]:

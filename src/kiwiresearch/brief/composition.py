@@ -76,6 +76,7 @@ def numbers(
         key = folded_name(measure.of)
         if merged_claim.points < min_points or not measure.what or per_subject[key] >= MAX_PER_SUBJECT:
             continue
+        # The same value in other words is not merged with it, but must not get a second row.
         if any(same_value(merged_claim.best, other.best) for other, _ in rows):
             continue
         is_plain = measures_subject(merged_claim.best, measure, grammar_of(merged_claim.claims[0].language))
@@ -87,6 +88,7 @@ def numbers(
         rows.append((merged_claim, measure))
         if len(rows) == MAX_FIGURES:
             break
+    # Reversed, so that the smallest number of each subject remains: subjects are in the order of their best rows.
     first = {folded_name(measure.of): number for number, (_, measure) in reversed(list(enumerate(rows)))}
     ordered = sorted(rows, key=lambda row: first[folded_name(row[1].of)])
     return tuple(_figure(item, measure, disagreeing) for item, measure in ordered)
@@ -115,6 +117,7 @@ def _figure(merged_claim: MergedClaim, measure: Measure, disagreeing: dict[Claim
     text, quantity = merged_claim.best.text, measure.quantity
     value = text[quantity.start : quantity.end]
     qualifier = f"{quantity.qualifier} " if quantity.qualifier else ""
+    # 'between 5 and 10': the range of the quantity starts at its first figure.
     if quantity.is_range and " and " in value:
         qualifier = "between "
     claims = tuple(weighed.claim.id for weighed in merged_claim.claims[:MAX_CLAIMS])
@@ -137,6 +140,7 @@ def measures_subject(claim: Claim, measure: Measure, grammar: Grammar) -> bool:
     start = text.casefold().find(subject.casefold())
     end = start + len(subject)
     opening = text[: max(start, 0)].strip().casefold()
+    # The subject must open the sentence: after any other words, the number may be about those.
     if start < 0 or end > quantity.start or opening not in ("", "the", "a", "an") or NOT_A_SUBJECT.search(subject):
         return False
     between = BRACKETED_TEXT.sub(" ", text[end : quantity.start]).lower().split()
@@ -197,6 +201,7 @@ def compose(brief_input: BriefInput, claims: Sequence[Claim], missing: Mapping[s
     body = outline.sections()
     moments = mark_used(timeline(unused(), weights, max_moments=MAX_MOMENTS - len(first_moments)))
     explained = mark_used(mechanisms(unused(), weights))
+    # Definitions and actors look up what the prose links to, so they come after it; they skip used claims themselves.
     terms = mark_used(definitions(merged_claims, used, weights))
     brief = Brief(
         topic=start.topic if start else "",

@@ -145,6 +145,7 @@ def criticize(keyed_brief: KeyedBrief, drafts: Drafts, critic: Model) -> tuple[D
     empty = {"topic": keyed_brief.brief.topic, "sentences": "", "disagreements": ""}
     room = tokens_left(critic, estimate_prompt(m.text for m in prompt("critic").fill(**empty)))
     filled = empty | {
+        # The sentences are what is criticized, so they get most of the room.
         "sentences": lines_that_fit(_sentence_lines(keyed_brief, drafts), room * 3 // 4),
         "disagreements": lines_that_fit(disagreement_lines(keyed_brief), room // 4),
     }
@@ -154,6 +155,7 @@ def criticize(keyed_brief: KeyedBrief, drafts: Drafts, critic: Model) -> tuple[D
     for named in found[:MAX_PROBLEMS]:
         problem = _known_problem(keyed_brief, drafts, named) if named else None
         if problem:
+            # One problem for each sentence: it is replaced once, whatever is wrong with it.
             problems.setdefault(problem.key, problem)
     return tuple(problems.values())
 
@@ -179,6 +181,7 @@ def _known_problem(keyed_brief: KeyedBrief, drafts: Drafts, named: NamedProblem)
                 return DraftProblem(kind, key, why, part, line)
     view = keyed_brief.statement(key)
     is_view = view in statements_for(keyed_brief.brief, "disputes")
+    # A key of the rules' own statement is accepted only for a view that the summary lacks.
     if kind != "missing dispute" or view is None or not is_view or "summary" not in drafts:
         return None
     if any(set(view.claims) & set(line.statement.claims) for line in drafts["summary"]):
@@ -202,6 +205,7 @@ def _replacements(
     }
     options = write_up_options(temperature, max_tokens=reply_tokens(writer))
     found = structured_reply(writer, prompt("revise").fill(**filled), Revision, options).sentences
+    # Reversed, so that the first of two replacements for one sentence wins.
     return {
         clean_key(replacement.replaces): replacement for replacement in reversed(found[:MAX_PROBLEMS]) if replacement
     }
@@ -230,6 +234,7 @@ def _replacement_line(
     if isinstance(judged, RejectedDraftSentence):
         rejected.append(judged)
         return rule
+    # In a dispute each sentence stands for one side, and must not be reworded into the other.
     if problem.part == "disputes" and judged.rule_written != rule.rule_written:
         rejected.append(RejectedDraftSentence(problem.part, "unknown key", judged.statement.text[:120]))
         return rule

@@ -23,6 +23,7 @@ ARGUING = (
 )
 OPPOSED = r"reject|dispute|disagree|deny|den|refute|challenge|doubt|oppose|object"
 BELIEVING = r"believe|hold|held|consider|think|thought|say|said|see|saw|view|regard|prefer|answer|point|blame|attribute"
+# Completes 'argue' to 'argues' and 'argued', and 'den' to 'denied'; the lookahead excludes 'object-oriented'.
 VERB_ENDING = r"(?:s|d|es|ed|ied|ies)?\b(?![\w-])"
 ADVERBS = r"(?:also\s+|still\s+|have\s+|has\s+|had\s+)*"
 PEOPLE = (
@@ -68,6 +69,7 @@ def holder_in(text: str, *, with_beliefs: bool = False) -> str:
 
 # A sentence is split into two views only if both halves are this long and name a holder.
 MIN_SIDE_CHARS = 25
+# Both halves are checked for holders, because ', and' or ', but' alone seldom separates two views.
 OTHER_SIDE = re.compile(r"[,;] (?:while|whereas|but|although|though|and|however,) (?=\w)")
 
 
@@ -199,6 +201,7 @@ def is_clear_conflict(one: Claim, other: Claim, overlap: float) -> bool:
         return False
     if _label(one) != _label(other) or (_label(one) and one.ref == other.ref):
         return False  # rows of tables with different labels are about different things
+    # A name that only one of them has makes it doubtful that both are about the same thing.
     return not (capitalized_words(one.text) ^ capitalized_words(other.text)) - MONTHS_AND_ERAS
 
 
@@ -263,7 +266,9 @@ def _theories(held: Sequence[MergedClaim], explanations: Sequence[MergedClaim]) 
         *((claim, True) for claim in explanations),
     ):
         holder = _holder(merged_claim, with_beliefs=with_beliefs)
+        # Named people only; 'some historians' may be the same people twice.
         if holder and holder[0].isupper() and not two_sides(merged_claim.best.text):
+            # By the last word, so that 'Wegener' and 'Alfred Wegener' are one holder.
             by_holder.setdefault(holder.split()[-1], _view(merged_claim, holder))
     if len(by_holder) < 2:
         return None
@@ -282,6 +287,7 @@ def _is_view(merged: MergedClaim, weights: ClaimWeights) -> bool:
     holder = _holder(merged)
     if holder and weights.is_topic(holder):
         return False  # in a brief about a person, what that person believed is not a dispute
+    # In an introduction the mark may be about the whole article.
     if claim.signals.disputed and claim.section:
         return True
     return bool(holder) or two_sides(claim.text) is not None or calls_disputed(claim.text)
@@ -313,6 +319,7 @@ def _views(disputed: Sequence[MergedClaim]) -> list[Dispute]:
             used.add(merged_claim.best.id)
             found.append(
                 (
+                    # One point for each view, as below, so that both sides come before a single view.
                     merged_claim.points + 2,
                     Dispute(_about(merged_claim), tuple(_side(merged_claim, text) for text in sides)),
                 )
@@ -350,6 +357,7 @@ def _nearest_opposing(one: MergedClaim, others: Sequence[MergedClaim]) -> Merged
         if abs(other.best.quotes[0].start - start) <= MAX_DISTANCE_CHARS
         and _holder(other)
         and _holder(one)
+        # Only the later of two views can refer to the earlier one.
         and is_opposing(max(one, other, key=lambda view: view.best.quotes[0].start).best.text)
         and jaccard(one.stems, other.stems) > 0
     ]

@@ -56,6 +56,7 @@ class KeyedBrief:
     def __init__(self, brief: Brief) -> None:
         self.brief = brief
         self.language = (brief.sources.books[0].language if brief.sources.books else "") or "eng"
+        # Derived from the content instead of drawn at random, so that a run has the same keys when it is repeated.
         self._salt = canonical_json([brief.topic, sorted(brief.claims)])
         statements = tuple(dict.fromkeys(brief.statements()))
         self.keys = self._opaque([canonical_json([item.text, item.claims]) for item in statements])
@@ -71,6 +72,7 @@ class KeyedBrief:
 
     def sentence_key(self, text: str) -> str:
         """A key for a sentence of the model, as opaque as the others."""
+        # One character longer than the keys of statements, so that the two can never be confused.
         return _hashed(self._salt, "sentence", text)[: len(self.keys[0]) + 1 if self.keys else 7]
 
     def _opaque(self, contents: Sequence[str]) -> list[str]:
@@ -90,6 +92,7 @@ class KeyedBrief:
             return RejectedDraftSentence(part, "unknown key", words[:MAX_REJECTED_CHARS])
         if part == "disputes" and len(known) > 1:
             return RejectedDraftSentence(part, "more than one view", words[:MAX_REJECTED_CHARS])
+        # A copied statement is the rules' own and needs no check.
         same = next((item for item in known if item.text == words), None)
         if same is not None:
             return DraftLine(same, same)
@@ -129,6 +132,7 @@ class KeyedBrief:
     def _without_keys(self, text: str) -> str:
         """The text without keys, which models like to put into their sentences."""
         known = re.sub(
+            # '[3fa9c1, 77b0de]'; a word such as '(decade)' matches as well and stays, because it is not a known key.
             r"\s*[\[(]([0-9a-f]{6,64}(?:[,;\s]+[0-9a-f]{6,64})*)[\])]",
             lambda found: "" if all(key in self._by_key for key in re.split(r"[,;\s]+", found[1])) else found[0],
             text,
@@ -192,6 +196,7 @@ def _summary(keyed_brief: KeyedBrief, lines: Sequence[DraftLine]) -> tuple[State
     missing = [
         DraftLine(statement, statement) for statement in rules if all(line.statement != statement for line in kept)
     ]
+    # `_filled` leaves out statements whose claims are used already; a summary that is too short has them after all.
     kept += missing[: max(min(len(rules), MIN_SUMMARY) - len(kept), 0)]
     return _readable(keyed_brief.brief, [line.statement for line in sorted(kept, key=keyed_brief.order)])
 
@@ -250,6 +255,7 @@ def statements_for(brief: Brief, part: PartKey) -> list[Statement]:
     groups = (*brief.body, *brief.definitions, *brief.mechanisms, *brief.actors)
     firsts = [group.statements[0] for group in groups if group.statements]
     others = [*(moment.statement for moment in brief.timeline), *(figure.statement for figure in brief.numbers)]
+    # Without a summary of the rules there is nothing to fall back to, so no model writes one either.
     return list(dict.fromkeys([*brief.summary, *views, *firsts, *others])) if brief.summary else []
 
 

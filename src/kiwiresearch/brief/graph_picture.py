@@ -103,6 +103,7 @@ def _columns(pages: Sequence[BriefSource], chosen: Sequence[int], links: Sequenc
     for link, other, _ in links:
         near[link].append(other)
         near[other].append(link)
+    # The barycentre heuristic for layered graphs: each page moves to the mean position of the pages it is linked to.
     for _ in range(SWEEPS):
         place = {item: (n + 0.5) / len(column) for column in columns for n, item in enumerate(column)}
         for column in columns[1:]:
@@ -149,6 +150,7 @@ def _heads(pages: Sequence[BriefSource], columns: Sequence[Sequence[int]], catal
 
 def _edges(links: Sequence[DrawnLink], nodes: dict[int, DrawnPage]) -> Iterator[str]:
     for link, other, led in reversed(links):
+        # Drawn in reverse, so that the links that led to a page are above the others.
         yield f'<path class="{"led" if led else "link"}" d="{_curve(nodes[link], nodes[other])}"/>'
 
 

@@ -79,6 +79,7 @@ def _part_candidates(places: SectionCounts, pictures_on: PicturesOn) -> Iterator
         for picture in pictures_on(ref):
             headings = _folded(picture.headings)
             exact = places[ref, headings]
+            # Counted by top-level section, so that a picture of a subsection may illustrate what is around it.
             near = sum(count for (page, path), count in places.items() if page == ref and path[:1] == headings[:1])
             if near >= MIN_SECTION_SHARE * places.total():
                 found.append((-exact, -near, len(found), PictureCandidate(ref, picture)))
@@ -100,6 +101,7 @@ class _PictureChooser:
     pictures_on: PicturesOn = field(init=False)
 
     def __post_init__(self) -> None:
+        # A cache per instance: `cache` on the method would keep every chooser alive.
         self.pictures_on = cache(self._pictures_on)
 
     def take(self, part: int | None, candidates: Iterator[PictureCandidate]) -> None:
@@ -132,6 +134,7 @@ class _PictureChooser:
         """The bytes of a picture; none if it is missing, too small or too large."""
         archive = self.archive_of(ref.book)
         try:
+            # Before reading, so that a huge file is not loaded only to be rejected.
             if archive.info(ref.path).size > MAX_BYTES:
                 return b""
             content = archive.read(ref.path).content

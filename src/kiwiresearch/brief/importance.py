@@ -16,6 +16,7 @@ from kiwiresearch.search import Score
 from kiwiresearch.text import fold, language_words, roots_of
 from kiwiresearch.zim import EntryRef
 
+# 'Darwin' in 'said Darwin'; not 'The' at the start of the text or after a full stop.
 CAPITALIZED = re.compile(r"(?<![.!?\"“(] )(?<!^)\b[^\W\d_a-z][\w'’-]+")
 
 

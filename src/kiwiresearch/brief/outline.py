@@ -81,6 +81,7 @@ class Outline:
             words = _word_count(chosen)
             if words < MIN_LEAD_WORDS:
                 body = [sentence for sentence in own if sentence.claim.headings and not sentence.is_minor]
+                # Ascending, so that in the next line the best sentence of each section overwrites the others.
                 body.sort(key=lambda sentence: sentence.weighed.points)
                 best_by_section = {sentence.claim.headings[0]: sentence for sentence in body}
                 chosen += chooser.take_best(best_by_section.values(), SUMMARY_WORDS - words)
@@ -99,6 +100,7 @@ class Outline:
                     section.sentences, section.max_words, from_paragraph_start=not by_aspect
                 )
             else:
+                # The rest of the introduction continues the summary, which may explain its pronouns.
                 section.chosen = self._chooser.take_from_start(section.sentences, LEAD_REST_WORDS, self._summary)
         if not by_aspect:
             self._add_other_pages([section for section in sections if section.chosen])
@@ -156,6 +158,7 @@ class Outline:
         for sentence in usable:
             headings = sentence.claim.headings
             depth = 2 if lengths[headings[:1]] > LONG_SECTION_SENTENCES else 1
+            # The last of at most `depth` headings; a sentence of the introduction has none and gets the empty one.
             sections.setdefault(("", *headings[:depth])[-1], []).append(sentence)
         sections = {name: several for name, several in sections.items() if len(several) >= MIN_SECTION_SENTENCES}
         kept = _longest_of_each(sections)[:MAX_SECTIONS]
@@ -224,6 +227,7 @@ class Outline:
                 for sentence in others
             ]
         )
+        # Similar to the section and to the article: a section on 'Health' alone would take any sentence about health.
         fits_article = similarity(centroid(np.concatenate(vectors)), other_vectors) >= minimums
         for section, own_vectors in zip(sections, vectors, strict=True):
             similarities = similarity(centroid(own_vectors), other_vectors)
@@ -290,6 +294,7 @@ def _longest_of_each(sections: Mapping[str, Sequence[UsableSentence]]) -> list[s
 
 def _with_budgets(sections: Mapping[str, Sequence[UsableSentence]]) -> list[_PlannedSection]:
     """Sections with their word limits, by their lengths; together they fill the body."""
+    # Square roots, so that one long section does not take the room of all others.
     total = sum(len(sentences) ** 0.5 for sentences in sections.values()) or 1.0
     return [
         _PlannedSection(

@@ -31,6 +31,7 @@ MIN_SHARE = 0.3
 """A claim with less than this share of the best one's points is left out."""
 MIN_DEFINED_WEIGHT = 0.25
 """A page with less than this share of the best page's weight is too far from the topic to define its terms."""
+# 'is a country', 'was the former capital'; such sentences define a place, which no brief has to explain.
 PLACE = re.compile(
     r"\b(?:is|are|was) (?:an?|the|one of)\b(?: [\w’'-]+){0,6}? (?:country|continents?|capital|city|state|republic|"
     r"nation|province|governorate|monarchy|democracy|region|peninsula|town|village|island|islands|river|lake|mountain|"
@@ -204,6 +205,7 @@ def _main_date(claim: Claim) -> DateMention | None:
     primary = [
         date for date in main if not SECONDARY_DATE.search(text[max(date.start - SECONDARY_DATE_CHARS, 0) : date.start])
     ]
+    # Each step falls back to the one before it: better an age in brackets than no date.
     exact = [date for date in primary or main if date.when.precision not in ("millennium", "age")]
     return next(iter(exact or primary or main), None)
 
@@ -251,6 +253,7 @@ def _is_actor(merged: MergedClaim) -> bool:
     if not _defines_its_page(merged):
         return False
     after_verb = re.split(r"\b(?:is|was|were|are)\b", merged.best.text, maxsplit=1)[-1]
+    # The last word before the first preposition or clause is the kind: 'was an English naturalist who …'.
     what = re.split(r",|;|\(|\b(?:of|in|from|that|which|who|whose|on|at|for|to|by|with)\b", after_verb, maxsplit=1)[0]
     words = re.findall(r"[a-z]+", what.lower())
     return bool(words) and words[-1] in _actor_words("eng")

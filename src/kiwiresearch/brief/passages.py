@@ -135,6 +135,7 @@ class PassageChooser:
         chosen: list[UsableSentence] = []
         for sentence in sentences:
             taken = self.take_best([sentence], max_words, context=[*context, *chosen])
+            # Only a sentence that is too long ends it: one that repeats something is skipped.
             if not taken and sentence.word_count > max_words:
                 break
             chosen += taken
@@ -164,6 +165,7 @@ class PassageChooser:
             word_count = sum(usable_sentence.word_count for usable_sentence in new)
             ref = sentence.claim.ref
             is_full = per_page[ref] >= max_per_other_page and not self._relevance.is_under_topic(sentence.claim)
+            # The most expensive test last.
             if not new or word_count > max_words or is_full or self._used.repeats_any(new):
                 continue
             max_words -= word_count
@@ -205,6 +207,7 @@ class PassageChooser:
                     continue
                 is_new_section = not any(sentence.claim.headings == claim.headings for sentence in chosen)
                 bonus = CONTINUATION_BONUS if length else NEW_SECTION_BONUS * is_new_section
+                # The mean, so that the two sentences that start a passage compete fairly with a single one.
                 points = sum(sentence.weighed.points for sentence in new) / len(new) + bonus
                 if best is None or points > best[0]:
                     best = points, number, new

@@ -73,6 +73,7 @@ class Relevance:
             ref
             for ref, step in state.visited.items()
             if not self.topic_pages
+            # A name of several words is rarely anything else, so those pages need no link.
             or " " in _bare(self.head)
             or any(EntryRef(ref.book, offer.path) in self.topic_pages for offer in step.offers)
         )
@@ -270,6 +271,7 @@ def _pattern(name: str, language: str, longer_names: frozenset[str] = frozenset(
     short = [word.upper() for word, names in language_words(language).abbreviated.items() if bare in names]
     words = [re.escape(bare), *(r"\.?".join(word) for word in short)]
     # 'World War I' is not named where 'World War II' is, nor 'India' in 'Indian'.
+    # One lookbehind for each, since each must have a fixed width.
     other = "".join(rf"(?<!\b{re.escape(longer)} )" for longer in sorted(longer_names))
     return re.compile(
         rf"(?<!\w){other}(?:{'|'.join(words)})(?:['’]s|s|es)?(?!\w)", 0 if _is_proper(bare) else re.IGNORECASE

@@ -48,10 +48,12 @@ class SecondSources:
 
     def __init__(self, claims: Sequence[Claim], language: Callable[[EntryRef], str]) -> None:
         self._language = language
+        # Several claims may come from one sentence; reversed, so that the first one remains.
         by_place = {(claim.ref, claim.quotes[0].start): claim for claim in reversed(claims) if not claim.is_row}
         self._claims = list(by_place.values())
         self._stems = [roots_of(claim.text, language(claim.ref)) for claim in self._claims]
         counts = Counter(stem for stems in self._stems for stem in stems)
+        # Inverse document frequency, with sentences as documents.
         self._worth = {stem: math.log(len(self._claims) / count) for stem, count in counts.items()}
         self._by_stem: Mapping[str, list[int]] = defaultdict(list)
         for index, stems in enumerate(self._stems):
@@ -134,6 +136,7 @@ class SecondSources:
         mine = self._words(claim)
         total = self._sum(mine) or 1.0
         shared: dict[int, float] = defaultdict(float)
+        # Sorted, because the sum of floats depends on the order.
         for stem in sorted(mine):
             for number in self._by_stem.get(stem, ()):
                 shared[number] += self._worth[stem]
@@ -149,6 +152,7 @@ class SecondSources:
         return roots_of(claim.text, self._language(claim.ref))
 
     def _sum(self, stems: frozenset[str]) -> float:
+        # Exact, so that the order of a set does not matter.
         return math.fsum(self._worth.get(stem, 0.0) for stem in stems)
 
 
@@ -213,6 +217,7 @@ def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, weight
     for weighed in map(weights.weigh_one, more):
         if len(ids) >= MAX_CLAIMS or any(weighed.claim.ref == claim.claim.ref for claim in counted):
             continue
+        # A copied sentence is cited too, but does not count as another source.
         pages += not any(is_same_source(weighed, claim) for claim in counted)
         counted.append(weighed)
         ids.append(weighed.claim.id)

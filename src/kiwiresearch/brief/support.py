@@ -67,6 +67,7 @@ def merge_equivalent(weighed: Sequence[WeightedClaim]) -> list[MergedClaim]:
     leader = list(range(len(weighed)))
 
     def find(one: int) -> int:
+        # Union-find with path halving.
         while leader[one] != one:
             leader[one] = leader[leader[one]]
             one = leader[one]
@@ -128,6 +129,7 @@ def says_the_same(one: WeightedClaim, other: WeightedClaim) -> bool:
     """Whether two claims are equivalent: the same words, numbers, dates and names, or the same value."""
     a, b = one.claim, other.claim
     alike = jaccard(one.stems, other.stems)
+    # Half of the overlap is enough for two sentences that give the same value, which is checked next.
     if alike < MIN_OVERLAP / 2 or not _same_numbers(a, b) or not _has_same_stance(a, b):
         return False
     if not same_value(a, b):
@@ -152,13 +154,14 @@ def _has_same_stance(a: Claim, b: Claim) -> bool:
 
 def _is_reversed(a: Claim, b: Claim) -> bool:
     """Whether the subject of each is what the other says something about."""
+    # A passive sentence has its subject and agent the other way round anyway.
     if share_name(a.subject, b.subject) or " by " in a.text or " by " in b.text:
         return False
     return without_article(a.subject) in folded_name(b.text) and without_article(b.subject) in folded_name(a.text)
 
 
 NEGATION = re.compile(r"\b(?:not|never|no|neither|nor|without|cannot|nobody|nothing)\b|n['’]t\b", re.IGNORECASE)
-"""For claims that say the same; `denies` in `claims/firewall.py` has a longer list, for what a model wrote."""
+"""For claims that say the same; `has_negation` in `claims/firewall.py` has a longer list, for what a model wrote."""
 
 
 def same_value(a: Claim, b: Claim) -> bool:

@@ -52,6 +52,7 @@ class Axis:
     def x(self, day: float) -> float:
         """Where a day is drawn; within a break, in proportion."""
         marks = [mark for part in self.parts for mark in ((part.first, part.left), (part.last, part.right))]
+        # Piecewise linear: between two marks, whether of one part or of two, a day is drawn in proportion.
         days = [mark[0] for mark in marks]
         following = min(max(bisect_right(days, day), 1), len(marks) - 1)
         (from_day, from_x), (to_day, to_x) = marks[following - 1], marks[following]
@@ -134,6 +135,7 @@ def _dates(part: AxisPart, catalogue: Catalogue) -> Iterator[tuple[float, str]]:
 
 def _years(first: float, last: float, max_ticks: int, catalogue: Catalogue) -> Iterator[tuple[float, str]]:
     step = _step((last - first) / max_ticks)
+    # Rounded up to a multiple of the step; `//` rounds down, and two signs turn that round.
     begin = int(-((-first) // step)) * step
     for year in range(begin, int(last) + 1, step):
         # The axis counts 1 BC as year 0, so BC years are off by one.
@@ -313,6 +315,7 @@ def _placed(
         text_width = BRIEF_FONT.width(text)
         begin = text_x - text_width * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
         needed = (min(left - DOT, begin) - GAP, max(right + DOT, begin + text_width) + GAP)
+        # Greedy interval colouring: the first lane in which nothing overlaps.
         lane = next(
             (
                 item

@@ -178,6 +178,7 @@ def _ask_model(
     options = write_up_options(temperature, max_tokens=min(reply_tokens(model), max_sentences * TOKENS_PER_SENTENCE))
     room = tokens_left(model, estimate_prompt(m.text for m in prompt("brief").fill(most=max_sentences, **empty)))
     listed = lines_that_fit(statement_lines(keyed_brief, statements), int(room * SHARES["statements"]))
+    # Only the keys of lines that fitted; a schema with others would let the model cite what it has not seen.
     keys = [key for statement in statements if (key := keyed_brief.key(statement)) in listed]
     filled = empty | {
         "statements": listed,
@@ -212,6 +213,7 @@ def _accepted(
             continue
         rejected.append(judged)
         rule = keyed_brief.first_known(sentence.keys)
+        # What was said already, or too much, needs no replacement.
         if rule in allowed and judged.reason not in ("said twice", "too many sentences"):
             replacement = DraftLine(rule, rule)
             if not any(_repeats(replacement, line) for line in lines):

@@ -70,12 +70,14 @@ class ClaimReader:
 
     def extract(self, page: PageDoc, book_name: str = "") -> Extraction:
         """The claims of a page; none of a disambiguation page, or once the model has been given up."""
+        # A note means that the model was given up, which is final for this run: later pages are read by rules alone.
         if self.note or page.signals.disambiguation:
             return Extraction()
         claims: dict[str, Claim] = {}
         rejected: list[RejectedClaim] = []
         for chunk in chunks_of(page, self._room(page)):
             if self.note:
+                # Every unread chunk is counted, so that the log shows how much of the page the model did not see.
                 rejected.append(_unread(page, chunk))
                 continue
             for item in self._chunk(page, chunk, book_name):
@@ -115,6 +117,7 @@ class ClaimReader:
             self._failed(problem, page, heading)
             return [_unread(page, chunk)]
         self._failures = 0
+        # Some servers ignore `maxItems`, so a reply may have any number of claims.
         surplus = [
             RejectedClaim("too many claims", proposed.claim[:80] if proposed else "")
             for proposed in found[MAX_READ_CLAIMS:]
@@ -154,6 +157,7 @@ def merged_claims(
 ) -> tuple[Claim, ...]:
     """All claims without duplicates: the rules' with the model's tags added, then what only the model found."""
     kept = list(rule_claims)
+    # Only claims of the same page can be the same, so each is compared with those of its page alone.
     at_page: dict[EntryRef, list[int]] = {}
     for index, claim in enumerate(kept):
         at_page.setdefault(claim.ref, []).append(index)
@@ -171,6 +175,7 @@ def merged_claims(
 def _is_same(one: Claim, other: Claim, language: str) -> bool:
     if not any(_overlap(mine, theirs) for mine in one.quotes for theirs in other.quotes):
         return False
+    # The rule's claim is kept, so it must have every number of the model's.
     if not _numbers(other, language) <= _numbers(one, language):
         return False
     mine, theirs = content_stems(one.text, language), content_stems(other.text, language)

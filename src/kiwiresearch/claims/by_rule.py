@@ -49,6 +49,7 @@ MAX_CELL_CHARS = 100
 MAX_LABEL_CHARS = 60
 MAX_SCOPE_CHARS = 60
 HAS_DIGIT = re.compile(r"\d")
+# '1900' or '—' as the label of a row says nothing about its value.
 NOT_A_LABEL = re.compile(r"^[\W\d_]*$")
 LIST_MARKERS = "-–—•· "
 
@@ -63,6 +64,7 @@ def infobox_claims(page: PageDoc, book_name: str) -> list[Claim]:
             value = " ".join(row.value.split())
             if not _is_label(key) or not HAS_DIGIT.search(value) or len(value) > MAX_CELL_CHARS:
                 continue
+            # The heading ('Population' above '- Total') becomes part of the claim, so it needs a quote of its own.
             quotes: tuple[Quote, ...] = (_quote_with_label(page, row.key, row.start, row.end),)
             label = key
             heading_start = page.text.rfind(heading, box.start, row.start) if heading else -1
@@ -96,6 +98,7 @@ def _rows_with_headings(box: Infobox) -> Iterator[tuple[InfoboxRow, str]]:
 
 def _quote_with_label(page: PageDoc, key: str, start: int, end: int) -> Quote:
     """A quote of the value, including the label if that directly precedes it."""
+    # Searched backwards within a few characters: only a colon, a tab or a line break may be between label and value.
     at = page.text.rfind(key, max(start - len(key) - 4, 0), start) if key else -1
     return quote_at(page, at if at >= 0 and not page.text[at + len(key) : start].strip(" :\t\n") else start, end)
 
@@ -111,10 +114,12 @@ def _claims_of_table(page: PageDoc, table: PageTable, book_name: str) -> Iterato
         return
     head, *rows = table.rows
     headings = [_cell_text(page, cell) for cell in head]
+    # The first heading may be empty: it is the corner above the labels of the rows.
     if len(head) < 2 or not all(cell.is_header for cell in head) or not all(map(_is_label, headings[1:])):
         return
     section, path = page.sections[table.section], page.headings(table.section)
     for row in rows:
+        # Cells that span several rows or columns shift the others, so a value could get the wrong heading.
         if len(row) != len(head):
             continue
         label = _cell_text(page, row[0])
@@ -205,6 +210,7 @@ def claims_of(page: PageDoc, book_name: str = "", wanted: SentenceFilter = no_se
     claims += infobox_claims(page, book_name)
     found: dict[tuple[object, ...], Claim] = {}
     for claim in claims:
+        # The first one wins, which is that of the sentence, since rows of tables and infoboxes come later.
         found.setdefault(_repetition_key(claim), claim)
     return tuple(found.values())
 
@@ -260,6 +266,7 @@ class _SentenceClaims:
         first = self._subjects.definition_index
         full_first = self._sentences[first] if self._sentences else None
         if full_first is not None:
+            # Shortened for its typed claim only; as a plain statement below, the first sentence is complete.
             self._sentences[first] = shortened_definition(full_first, self._subjects.opening(first).verb_start)
         for index, sentence in enumerate(self._sentences):
             stop_if_abandoned()
@@ -268,6 +275,7 @@ class _SentenceClaims:
                 yield typed
             if sentence.text.endswith(":"):
                 yield from self._statements.from_list(index)
+            # A sentence may have both: a typed claim with a name for its pronoun, and a statement in its own words.
             elif typed is None or typed.inserted_name_from or (index == first and sentence != full_first):
                 full = full_first if full_first and index == first else sentence
                 statement = self._statements.from_sentence(index, full)
@@ -281,6 +289,8 @@ class _SentenceClaims:
         words = SentenceWords.of(sentence.text)
         cues = cue_points(words, self._page.language)
         has_number = is_counting(sentence.text, words, self._grammar)
+        # The cheapest checks first, since most sentences end here. In an introduction a sentence without any cue may
+        # still define the page's subject.
         if sentence.section and not has_number and not may_have_type(sentence.text, words, cues):
             return None
         if points_outside(sentence.text, words, self._grammar):
@@ -310,6 +320,7 @@ class _SentenceClaims:
         page, sentence = self._page, self._sentences[index]
         text, named = standalone.text, standalone.subject
         is_unchanged = text == sentence.text
+        # Offsets in the sentence no longer fit once a connective was cut or a name inserted.
         opening = self._subjects.opening(index) if is_unchanged else opening_of(text, self._grammar)
         is_about_page = named.name == self._subjects.page_subject.name
         features = SentenceFeatures(

@@ -97,6 +97,7 @@ class Claim:
             raise QuoteNotFound(
                 f"A claim must have one to three quotes, but {self.text[:60]!r} has {len(self.quotes)}."
             )
+        # The class is frozen, and the id is derived from its other fields.
         object.__setattr__(self, "id", self._hash())
 
     @property
@@ -117,6 +118,7 @@ class Claim:
     @property
     def is_row(self) -> bool:
         """Whether it is from an infobox or a table, not from a sentence."""
+        # A row of a table has three quotes: value, label and heading.
         return self.section == INFOBOX or len(self.quotes) == MAX_QUOTES
 
     @property
@@ -126,6 +128,7 @@ class Claim:
 
 def confidence_of(score: Score) -> float:
     """The probability for a sum of log-odds."""
+    # Limited before `exp`, which overflows for large sums; beyond 30 the rounded result no longer changes.
     return round(1 / (1 + math.exp(-max(min(score.total, 30.0), -30.0))), 2)
 
 
@@ -256,6 +259,7 @@ def claim_from_record(row: Mapping[str, Any]) -> Claim:
     )
 
 
+# The same dates occur again and again in the claims of one topic, and their EDTF is not cheap to write.
 @lru_cache(maxsize=4_096)
 def date_record(when: DateRange) -> Mapping[str, str | int | bool]:
     """A date as plain data, also in EDTF, which other programs read."""

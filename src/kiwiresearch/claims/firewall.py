@@ -82,6 +82,7 @@ def _unsupported_numbers(mine: FactReading, sources: Sequence[FactReading], lang
     """Compares numbers by value and kind; in a date '5th' equals '5', and '1914–18' has a 1918."""
     known = {(number.value, number.kind) for fact_reading in sources for number in fact_reading.numbers}
     plain = ("count", "ordinal")
+    # '5th of May' supports '5 May', but 'the 5th regiment' does not support '5 regiments': only within dates.
     in_dates = {
         number.value
         for fact_reading in sources
@@ -101,6 +102,7 @@ def _unsupported_numbers(mine: FactReading, sources: Sequence[FactReading], lang
         and not (number.kind == "count" and number.value in years)
         and not (number.kind in plain and mine.in_date(number) and number.value in in_dates)
     ]
+    # Units are only compared if all values are known, so that each fault is reported once.
     if not missing:
         return _wrong_units(mine, sources, language)
     return [mine.text[number.start : number.end] for number in missing]
@@ -114,12 +116,14 @@ def _wrong_units(mine: FactReading, sources: Sequence[FactReading], language: st
     stem = stemmer(language)
     for item in mine.quantities:
         counted = {stem(other.counted) for other in theirs if not item.unit and set(_edges(other)) & set(_edges(item))}
+        # `stem("")` is in the set if a source has the number without a noun, which then fits any noun.
         if item.counted and counted and not counted & {stem(item.counted), stem("")}:
             wrong.append(item)
     return [mine.text[item.start : item.end] for item in wrong]
 
 
 def _edges(quantity: Quantity) -> tuple[tuple[str, str], ...]:
+    # Nine digits, because converting units leaves differences in the last ones.
     return (quantity.unit, f"{quantity.low:.9g}"), (quantity.unit, f"{quantity.high:.9g}")
 
 
@@ -139,6 +143,7 @@ def _is_known(found: DateMention, text: str, known: Sequence[DateRange]) -> bool
     days = {day for date_range in alike for day in (date_range.earliest, date_range.latest)}
     if when.earliest in days and when.latest in days:
         return True
+    # A sentence may be less exact than its source: '1914' for '28 July 1914', but not the reverse.
     if _is_one_unit(when):
         if any(when.earliest <= date_range.earliest and date_range.latest <= when.latest for date_range in alike):
             return True
@@ -146,6 +151,7 @@ def _is_known(found: DateMention, text: str, known: Sequence[DateRange]) -> bool
             return when.earliest in days or when.latest in days
     years = {year for date_range in known for year in _edge_years(date_range)}
     if text[found.start : found.end].isdigit():  # the sources may write a year without any sign that it is one
+        # Only the era can be wrong then: '44' must not stand for a 44 BC of the sources.
         return -when.first_year not in years or when.first_year in years
     alike_years = {year for date_range in alike for year in _edge_years(date_range)}
     return when.precision == "year" and {when.first_year, when.last_year} <= alike_years
@@ -256,6 +262,7 @@ def _lowered_words(text: str) -> list[str]:
 def _changes_denial(text: str, sources: Sequence[str], language: str) -> bool:
     """Whether it denies what no source denies, or does not deny what every source denies."""
     denied = [has_negation(source, language) for source in sources]
+    # One source that denies is enough for a sentence that denies, but a sentence that does not may rest on the others.
     return not any(denied) if has_negation(text, language) else bool(denied) and all(denied)
 
 

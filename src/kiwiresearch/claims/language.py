@@ -95,6 +95,7 @@ def type_cues(language: str) -> TypeCues:
     for kind in CLAIM_TYPES:
         for strength, weight in (("strong", STRONG_WEIGHT), ("weak", WEAK_WEIGHT)):
             for phrase in table.get(kind, {}).get(strength, ()):
+                # Looked up by its longest word that is not a stop word, so that few sentences are searched for it.
                 word = max(phrase.split(), key=lambda word: (word not in common, len(word)))
                 by_word.setdefault(word, []).append(TypeCue(f" {phrase} ", kind, weight))
     blank = re.compile(rf" (?:{_any(table['blank'])}) ")
@@ -119,6 +120,7 @@ def grammar_of(language: str) -> Grammar:
         pointing_at_nouns=frozenset(table["pointing_at_nouns"]),
         dangling=_by_longest_word(table["dangling"]),
         pronoun_second=re.compile(rf"[A-Z][a-z]+,? (?:{_any(table['pronouns_second'])})\b"),
+        # 'Georgia also …' and 'Other groups …' only add to the sentence before; 'Other than …' does not.
         adds=re.compile(
             rf"(?:[^\s,;]+ ){{1,4}}(?:{_any(table['added_early'])})\b|(?:{_any(table['added_first'])})\b(?! than\b)",
             re.IGNORECASE,
@@ -164,10 +166,12 @@ def _by_longest_word(phrases: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
 
 
 def _any(phrases: Iterable[str]) -> str:
+    # Longest first: an alternation takes the first alternative that matches, so 'so' would hide 'so far'.
     return "|".join(map(re.escape, sorted(phrases, key=lambda phrase: (-len(phrase), phrase))))
 
 
 FACTS_DATA = files("kiwiresearch.claims") / "data" / "facts"
+# An empty negative lookahead fails everywhere.
 NEVER = re.compile(r"(?!)")
 
 

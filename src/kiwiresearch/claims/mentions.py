@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from kiwiresearch.claims.language import FactLanguage, fact_language
 from kiwiresearch.text import INITIALS, MARKS, POSSESSIVE, is_in_unspaced_script
 
+# "O'Brien's", '1,200km' and '5th' are one token each; 'Anglo-Saxon' is two, which `JOINING` puts together.
 TOKEN = re.compile(rf"\d+(?:[.,]\d+)*[^\W_]*|[^\W\d_][^\W_{MARKS}]*(?:[{MARKS}]+[^\W_]*)*(?:['’ʼ][^\W\d_]+)*")
 OPENING = " \t\n\u00a0\"'“‘«‹(["
 SENTENCE_ENDS = ".?!:;…。！？•\n"
@@ -50,6 +51,7 @@ def name_words(text: str) -> list[NameWord]:
         gap = text[end : match.start()]
         before = gap.rstrip(OPENING)
         starts = not found or (before != "" and before[-1] in SENTENCE_ENDS)
+        # After an opening quotation mark the capital may only be that of a sentence.
         starts = starts or (not before and any(sign in gap for sign in "“«‹\n"))
         found.append(NameWord(match[0], name_key(match[0]), *match.span(), starts, bool(found) and gap in JOINING))
         end = match.end()
@@ -106,8 +108,10 @@ def names_in(
         is_date = word.start in dated
         is_figure = word.text[0].isdigit() and not is_date
         is_name = not word.text[0].isdigit() and _may_be_name(word.text)
+        # 'NASA' or 'McCartney' is a name even at the start, because of the capitals inside it.
         if is_name and word.starts_sentence and word.text[1:] == word.text[1:].lower() and _has_case(word.text):
             is_name = word.key not in common and word.key not in known.lowercase
+        # Figures continue a name but never start one: 'Apollo 11'.
         continues = (is_name or is_figure) and word.follows and not word.starts_sentence and not is_date
         if name and (not continues or name[-1].start in dated or POSSESSIVE.search(name[-1].text)):
             names.append(tuple(name))
@@ -118,6 +122,7 @@ def names_in(
 
 
 def _may_be_name(word: str) -> bool:
+    # "Lo" is a letter without case, as in Arabic, Hebrew and Chinese.
     return _has_capital(word) or (not word.isascii() and any(unicodedata.category(char) == "Lo" for char in word))
 
 
@@ -144,6 +149,8 @@ def unknown_words(name: Sequence[NameWord], known: KnownWords) -> list[NameWord]
 
 NumberKind = Literal["count", "ordinal", "decade", "vague", "raised"]
 GROUP = "[, \u00a0\u202f\u2009]"
+# '-5', '1,200', '1 200 000', '3½', '.5', '1980s', '5th', 'x²'. The minus needs a space or a bracket before it, so
+# that '1–5' and '1-5' are two positive numbers.
 FIGURE = re.compile(
     r"(?P<minus>(?<![^\s(\[“\"'])[-−])?"
     rf"(?:(?P<whole>\d{{1,3}}(?:{GROUP}\d{{3}})+(?!\d)|\d+)(?P<rest>\.\d+)?|(?<!\d)(?P<bare>\.\d+))"
@@ -198,12 +205,14 @@ def _figure(text: str, match: re.Match[str], wording: FactLanguage) -> ExactNumb
         return ExactNumber(start, end, value, "decade")
     if tail in wording.scales:
         return ExactNumber(start, end, value * wording.scales[tail])
+    # Any other tail is a unit ('12km'), and not a part of the number.
     end -= len(tail)
     return _scaled(text, ExactNumber(start, end, value), wording) if not tail else ExactNumber(start, end, value)
 
 
 def _value(figure: str) -> Fraction:
     if len(figure) > MAX_DIGITS:
+        # Stands for the digits themselves: different digits differ, and no number that was parsed is as large.
         return Fraction(-int.from_bytes(figure.encode("utf-8", "replace"), "big"))
     whole, _, rest = figure.partition(".")
     return Fraction(int(whole or "0")) + (Fraction(int(rest), 10 ** len(rest)) if rest else 0)
@@ -251,6 +260,7 @@ def _number_phrase(text: str, words: list[re.Match[str]], first: int, wording: F
     total, current, at, length = 0, 0, first, 0
     while at < len(words) and (at == first or _joined(text, words[at - 1], words[at])):
         word = words[at][0].lower()
+        # 'and' only continues after a hundred or a scale: 'two hundred and five', not 'twenty and five'.
         if word == wording.joining and length and not current % 100:
             at += 1
             continue
@@ -264,6 +274,7 @@ def _number_phrase(text: str, words: list[re.Match[str]], first: int, wording: F
         else:
             current = (current or 1) * 100 if word == wording.hundred else current + step
         at += 1
+        # Only set after a number word, so that a trailing 'and' is not included.
         length = at - first
         if word in wording.ordinals or word in wording.ordinal_tens:
             return NumberPhrase(total + current, length, is_ordinal=True)
@@ -313,6 +324,7 @@ def _step(word: str, current: int, wording: FactLanguage) -> int | None:
     if word in wording.tens or word in wording.ordinal_tens:
         return wording.tens.get(word, wording.ordinal_tens.get(word)) if not tens else None
     value = wording.small.get(word, wording.ordinals.get(word))
+    # After 'twenty' only one to nine may follow, after 'five' or 'fifteen' nothing.
     if value is None or ones or (tens and (value > 9 or tens < 20)):
         return None
     return value

@@ -52,6 +52,7 @@ def subject_of_page(page: PageDoc, grammar: Grammar, sentences: Sequence[PageSen
     kinds = frozenset(grammar.kinds.intersection(re.findall(r"[a-z]+", description)))
     gender = _gender(page, name, kinds, sentences)
     if gender in ("male", "female"):
+        # A person's description also has words such as 'city', but 'the city' never means that person.
         kinds &= grammar.people
     return PageSubject(
         name, _short_names(name, gender), gender, kinds, _with_article(name, begin, page.text[:COMMON_CHARS])
@@ -64,6 +65,7 @@ def _definition(name: str, sentences: Sequence[PageSentence]) -> str:
         if sentence.section:
             break
         found = IS_A.search(sentence.text)
+        # The first letters of the last word, so that plurals and inflected forms of the title count.
         if found and name.rpartition(" ")[2].lower()[:4] in sentence.text[: found.start()].lower():
             return FURTHER_CLAUSE.split(sentence.text[found.end() : found.end() + FIRST_CHARS], maxsplit=1)[0]
     return ""
@@ -92,10 +94,12 @@ def _gender(page: PageDoc, name: str, kinds: frozenset[str], sentences: Sequence
     lived = any(LIVED.search(VERB.split(text[:250])[0]) for text in lead[:1])
     has_pronoun = any(re.match(r"(?:He|She|His|Her)\b", text) for text in lead[1:])
     is_thing = name.rpartition(" ")[2].lower() in kinds or name.startswith("The ")
+    # A lifespan, or a pronoun that opens a sentence of the lead; many pronouns further down prove nothing.
     is_person = (lived or has_pronoun) and not is_thing
     if is_person and most[0] > MIN_GENDER_SHARE * (he + she) and most[0] >= 2:
         return most[1]
     first = lead[0].lower() if lead else ""
+    # 'Vikings were …' is about several; 'Cheese is a food whose kinds are …' is not.
     if re.match(r"(?:the )?[^.;]{1,80}? (?:are|were) ", first) and " is " not in first[:60]:
         return "several"
     return "" if is_person else "thing"
@@ -215,6 +219,7 @@ def _comma_after(text: str, start: int) -> int:
     return -1
 
 
+# 'In 1838 ', 'In early May 1838 ', 'In the 19th century '; not 'In Paris ', which has no figure.
 DATED = re.compile(
     r"(?:In|By|Since|During|Until|From|On|At|After|Before|Around)\s+(?:the\s+|about\s+|c\.\s*)?"
     rf"(?:(?:early|late|mid)[- ])?(?:(?:\d{{1,2}}\s+)?(?:{'|'.join(ENGLISH_MONTHS)})\s+(?:\d{{1,2}},\s+)?)?"
@@ -251,6 +256,7 @@ def verb_after(text: str, start: int, grammar: Grammar) -> int:
                 depth = max(depth - 1, 0)
             elif not depth and word == ",":
                 before = ","
+            # A semicolon or colon ends the clause; a verb after it has another subject.
             elif not depth and word in ";:":
                 return -1
         elif not depth:

@@ -74,6 +74,7 @@ def claims_of_text(text: str, title: str = "", language: str = "eng") -> PageCla
     page = page_from_text(text, title, language)
     claims: Sequence[Claim] = claims_of(page)
     if not title.strip():
+        # Without a title, the page is called 'The text', which must not replace a pronoun.
         claims = [claim for claim in claims if claim.inserted_name_from != "title"]
     return PageClaims(page, tuple(claims), _cues(text, language))
 

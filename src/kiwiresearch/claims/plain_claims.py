@@ -130,6 +130,7 @@ class PlainClaims:
             return None
         if sentence.kind == "item" and self._subjects.opening(index).verb_start < 0:
             return None
+        # A sentence that is read after the one before keeps its 'However'; one that stands alone must lose it.
         start = 0 if depends_on == "previous" else self._subjects.opening(index).start
         name = self._subjects.page_subject.name if named is None else named.name
         cut = sentence._replace(text=sentence.text[start:], start=sentence.start + start)
@@ -139,6 +140,7 @@ class PlainClaims:
         """'The drugs are:' and the items below it as one plain claim, cut where it gets too long."""
         sentence, items = self._sentences[index], list[PageSentence]()
         for item in self._sentences[index + 1 :]:
+            # Items must follow each other block by block: a paragraph in between ends the list.
             if item.kind != "item" or item.section != sentence.section or item.block > sentence.block + len(items) + 1:
                 break
             if item.end - sentence.start > MAX_LIST_CHARS:

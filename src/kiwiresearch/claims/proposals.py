@@ -49,6 +49,7 @@ def chunks_of(page: PageDoc, room: int) -> list[Chunk]:
         last = found[-1] if found else None
         if tokens > room:
             continue
+        # Estimated tokens are added up instead of estimating the joined text again, which would be quadratic.
         if last and last.section == piece.section and size + tokens <= room and _touch(page, last, piece):
             found[-1] = last._replace(end=piece.end, sentences=last.sentences + piece.sentences)
             size += tokens
@@ -124,6 +125,7 @@ def _sentence_around(page: PageDoc, quote: Quote, section: int) -> PageSentence:
     first = max(bisect_right(starts, quote.start) - 1, 0)
     following = bisect_left(starts, quote.end)
     start = max(starts[first], block.start) if starts else block.start
+    # Not beyond the block, unless the quote itself goes on into the next one.
     end = min(starts[following] if following < len(starts) else block.end, max(block.end, quote.end))
     return PageSentence(page.text[start:end], start, end, block.kind, section, number)
 
@@ -204,6 +206,7 @@ def check_proposal(
         return RejectedClaim(quotes, words)
     sources = [quote.text for quote in quotes]
     hedged = any(hedges_in(source, page.language) for source in sources)
+    # The title counts as a source, because a claim names its subject where the quote has a pronoun.
     fault = fault_of(text, [*sources, page.title], page.language, hedged=hedged, min_share=MIN_QUOTED_SHARE)
     if fault is not None:
         return RejectedClaim(fault, words)
@@ -253,6 +256,7 @@ def _scope(offered: str, sources: Sequence[str], page: PageDoc) -> str:
 
 def _has_only(words: str, known: frozenset[str], language: str) -> bool:
     stems = content_stems(words, language)
+    # Digits are excluded, since stems have none and a wrong year would pass.
     return bool(stems) and stems <= known and not any(char.isdigit() for char in words)
 
 

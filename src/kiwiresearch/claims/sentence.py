@@ -99,6 +99,7 @@ class SentenceAnnotations:
 
     def marks(self, start: int, end: int) -> tuple[Mark, ...]:
         """The marks in a sentence and right after it."""
+        # A mark at the very start belongs to the sentence before.
         first = bisect_right(self._mark_offsets, start)
         return self._marks[first : bisect_right(self._mark_offsets, end + MARK_DISTANCE)]
 
@@ -139,6 +140,7 @@ def is_whole(sentence: PageSentence, max_chars: int = MAX_CHARS) -> bool:
 
 def points_outside(text: str, words: SentenceWords, grammar: Grammar) -> bool:
     """Whether a sentence refers to something outside itself that no name can replace."""
+    # The set of words is checked first; the pattern only runs for the few sentences that have one of them.
     if not POINTERS.isdisjoint(words.different) and POINTS_BACK.search(text):
         return True
     found = grammar.dangling.keys() & words.different
@@ -189,6 +191,8 @@ def tidy_sentence(text: str) -> str:
     return f"{text[:-1]}." if text.endswith(";") else text
 
 
+# Removed: '(pronounced rohm)', '(Ukrainian: Київ)', '([ˈviːn] listen (help))'; not '(a city)'. The lookahead finds
+# the sign of a pronunciation, the rest the closing bracket, with at most one level of brackets inside.
 SOUNDS = re.compile(
     r"\s*\((?=[^()]*(?:IPA|pronounced|listen|[/\[][^()]*[ˈəɪʊɔɛæʃθʁ][^()]*|[A-Z]\w+: [^()]*[^\x00-\u024f])|\s*help)"
     r"(?:[^()]|\([^()]*\)){0,200}\)"

@@ -17,7 +17,9 @@ from kiwiresearch.text.dates import ENGLISH_MONTHS
 PRONOUN = re.compile(r"\b(?:he|she|his|her|him|it|its|they|their)\b", re.IGNORECASE)
 DETERMINER_NOUN = re.compile(r"(?:The|the|This|this|These|these|That|that)\s+(?:[a-z-]+\s+)?([a-z]+)")
 DEFINITE_POSSESSOR = re.compile(r"(?:The|the|This|this)\s+([a-z]+)['’]s?(?=\s)")
+# 'Battle of Hastings', 'William the Conqueror', and with 'and' also 'William and Mary' as one name.
 NAME = re.compile(r"(?:[A-Z][\w'’.-]*)(?:\s+(?:(?:of|the|de|von|van|la|le|du|al|bin|ibn|and)\s+)*[A-Z][\w'’.-]*)*")
+# Ends at ', who' and '(', but not at the comma of '1,200'.
 END_OF_NAME = re.compile(r"\s*(?:,(?!\d)|[(;:—–])|\s+(?:who|which|that|whose|where)\b")
 TRAILING_MODIFIER = re.compile(
     r"\s+(?:also|still|then|never|always|often|usually|generally|only|first|later|soon|both|all|each|"
@@ -81,6 +83,7 @@ class Subjects:
         """The subject of a sentence; None if it cannot be named, so that the sentence makes no claim."""
         text = self._sentences[index].text
         opening = self.opening(index)
+        # The subject of a quotation is its speaker: the words inside are not the page's own.
         if text[0] in '"“«':
             speaker = SPEAKER.search(text)
             return NamedSubject(speaker[1]) if speaker else None
@@ -91,6 +94,7 @@ class Subjects:
         gender = self._grammar.genders.get(lowered)
         if lowered.endswith(("self", "selves")) or CONTRACTED.fullmatch(lowered):
             return None
+        # Contractions, pronouns, articles and demonstratives come first: only what is left can name its subject itself.
         if gender and lowered != "both":
             return self._resolve_pronoun(
                 index, gender, word.start(), word.end(), possessive=lowered in self._grammar.possessive

@@ -24,8 +24,10 @@ MAX_TYPE_POINTS = 4.0
 
 PUNCTUATION = re.compile(r"""[.,;:!?()[\]{}"“”«»…—–/*+=<>|&%$£€°]""")
 BLANKED = bytes(ord(" ") if PUNCTUATION.match(chr(code)) else code for code in range(256))
+# 'is a bridge', 'was also the capital'; not 'is built', which says what happened instead of what it is.
 COPULA = re.compile(r"(?:is|are|was|were)\s+(?:also\s+|both\s+|either\s+)?(an?|the|any|one)\s+(\w+)(?:\s+(\w+))?")
 # Words such as 'forest' end in -est without being superlatives.
+# 'the largest', 'its most important', 'second highest'; not 'largest' without a determiner.
 SUPERLATIVE = re.compile(
     r"\b(?:the|its|their|his|her|\w+['’]s|second|third|fourth)\s+(?:most\s+[a-z]+|least\s+[a-z]+"
     r"|(?!forest|west|east|rest|interest|harvest|conquest|protest|contest|request|test|latest|priest|guest)[a-z]{2,}est)\b"
@@ -116,9 +118,11 @@ def type_points(features: SentenceFeatures) -> TypePoints:
     if features.quantities:
         _add(points, "numeric", _measuring(features.quantities))
     else:
+        # Cue words such as 'population' mean nothing without a number.
         points.pop("numeric", None)
     if features.dates:
         _add(points, "timeline", _dated(features))
+    # A strong cue is enough without a date: 'in recent years'.
     elif points.get("timeline", 0.0) < STRONG_WEIGHT:
         points.pop("timeline", None)
     # Few sentences have these letters, and the pattern is slow.
@@ -171,6 +175,7 @@ def _quoted_words(text: str) -> int:
     if '"' not in text and "“" not in text and "«" not in text:
         return 0
     straight = text.replace("“", '"').replace("”", '"').replace("«", '"').replace("»", '"')
+    # Every second part of the split text is inside quotation marks.
     return max([len(inside.split()) for inside in straight.split('"')[1::2]], default=0)
 
 
@@ -184,6 +189,7 @@ def _defining(features: SentenceFeatures) -> float:
     found = COPULA.match(features.text, features.verb) if features.verb >= 0 else None
     if found is None:
         return described
+    # 'is the largest lake' compares rather than defines.
     if found[1] == "the" and SUPERLATIVE.match(features.text, found.start(1)):
         return 0.5
     return (1.8 if features.is_about_page else 1.4) + (2.0 if features.first else 0.0)
@@ -261,6 +267,7 @@ def measures_in(
     return tuple(
         Measure(quantity, _measured_property(text, quantity, grammar), subject, _when(text, quantity, dates))
         for quantity in quantities
+        # '(31 mi)' repeats the value before it, and the 10 of 'nine out of 10' measures nothing.
         if not quantity.converted and not text[: quantity.start].endswith("out of ")
     )
 
@@ -271,6 +278,7 @@ def _measured_property(text: str, quantity: Quantity, grammar: Grammar) -> str:
     before = WORDS.findall(CLAUSE.split(text[max(quantity.start - CHARS_BEFORE, 0) : quantity.start].lower())[-1])
     after = BRACKETED_TEXT.sub("", text[quantity.end : quantity.end + CHARS_AFTER].lower())
     following = WORDS.findall(CLAUSE.split(after, maxsplit=1)[0])
+    # From near to far: the word right after the number, then the words before it, the nearest first.
     near = [*following[:1], *reversed(before[-8:]), *following[1:3]]
     named = next((grammar.measure_words[word] for word in near if word in grammar.measure_words), "")
     if quantity.unit:

@@ -109,6 +109,7 @@ class Frontier:
         """Insert a candidate, or move it after its score has changed."""
         candidate.key = self._key(candidate)
         self._candidates[candidate.ref] = candidate
+        # Lazy deletion: the old entry stays in the heap, and `best` skips it because its key is outdated.
         heapq.heappush(self._levels.setdefault(self._level(candidate), []), (candidate.key, candidate.ref))
 
     def remove(self, ref: EntryRef) -> None:

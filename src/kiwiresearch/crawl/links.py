@@ -37,6 +37,7 @@ NAMESPACES = frozenset(
 )
 """Prefixes, before a colon, of pages that are not articles, in the languages of the largest books."""
 
+# '1848', '1920s', '44 bc', '1999 (year)', '19th century'; not '1848 revolution'.
 YEAR = re.compile(
     r"(?:ad\s*)?\d{1,4}s?(?:\s*(?:ad|bc|bce|ce|b\.c\.|a\.d\.))?(?:\s*\(year\))?"
     r"|\d{1,2}(?:st|nd|rd|th) (?:century|millennium)(?:\s*(?:ad|bc|bce|ce))?"
@@ -163,6 +164,7 @@ def ranked_offers(
     any other: existing candidates do not use up the limit.
     """
     rows = [(offer, known_points(offer)) for offer in offers]
+    # Worth is near 1 and points go up to about 100, so both count about the same.
     rows.sort(key=lambda row: (-(100 * row[0].worth + (row[1] or 0.0)), row[0].path))
     for offer, points in rows:
         is_new = points is None and max_new > 0
@@ -184,6 +186,7 @@ def _offer(
     context = max(contexts.values(), default=0.0)
     shown = max(contexts, key=lambda link: (contexts[link], by_place[link.place], -link.start)) if contexts else best
     worth = by_place[best.place] * max(section_weights[link.section] for link in links)
+    # The logarithm of one link is 0, so repetition only adds.
     worth *= (1 + LINKS["repeated"] * math.log(len(links))) * (1 + LINKS["beside_topic"] * context)
     return LinkOffer(
         path=path,

@@ -62,6 +62,8 @@ def sketch_of(page: PageDoc, lowered: str) -> tuple[int, ...]:
                 break
     words = words_in("\n".join(paragraphs)[:SKETCHED_CHARS])[:SKETCHED_WORDS]
     shingles = {" ".join(words[start : start + SHINGLE_WORDS]) for start in range(len(words) - SHINGLE_WORDS + 1)}
+    # A bottom-k sketch (MinHash with one hash): the share of equal hashes estimates the share of equal shingles. CRC-32
+    # is the same on every machine, unlike `hash`.
     return tuple(sorted({zlib.crc32(shingle.encode("utf-8", "replace")) for shingle in shingles})[:SKETCH_SIZE])
 
 
@@ -85,6 +87,7 @@ class NearDuplicates:
         shared = Counter(name for hashed in sketch for name in self._pages.get(hashed, ()))
         if title and self._titles.get(fold(title), book) != book and shared[title] >= MIN_SHARED_BY_EDITIONS:
             return title
+        # `min` with a negative count: most shared hashes first, and the title decides between equals.
         name, count = min(shared.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
         return name if count >= MIN_SHARED_BY_COPIES else ""
 
@@ -118,6 +121,7 @@ class Branches:
     def of(self, title: str, facts: PageFacts | None, root: str) -> str:
         """The branch of a page: its least filled category, the group it resembles, or the page that led to it."""
         if facts is not None and facts.categories:
+            # Branches of the seeds have no limit, so a page that is in one of them counts there.
             return min(facts.categories, key=lambda name: (name not in self._seed_branches, self._counts[name], name))
         if facts is not None and facts.vector:
             return self._nearest(facts.vector) or title

@@ -78,6 +78,7 @@ class CrawlGraph:
 
 def crawl_graph(state: CrawlState, url_of: Callable[[EntryRef], str]) -> CrawlGraph:
     """Visited pages, an equal number of the best remaining candidates, and all links from visited pages to either."""
+    # At most `max_pages` of them, since the frontier of a large crawl has thousands.
     left = state.frontier.in_order()[: state.settings.max_pages]
     nodes = [_visited_node(order, step) for order, step in enumerate(state.visited.values(), start=1)]
     nodes += [_unvisited_node(state, candidate, url_of(candidate.ref)) for candidate in left]

@@ -75,6 +75,7 @@ class CrawlReader:
     def read(self, ref: EntryRef) -> CrawledPage:
         """Read a page; a cached one is returned and removed from the cache."""
         if ref in self._cache:
+            # Removed, because a page is read at most twice: when it is put back, and when it is visited.
             return self._cache.pop(ref)
         page = self._books[ref.book].page(ref.path)
         lowered = plain_lower(page.text)

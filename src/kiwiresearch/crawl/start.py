@@ -203,6 +203,7 @@ def start_crawl(
     seeds, passed_over = choose_seeds(results, topics, settings.max_seeds, refused, subject)
     seed_refs = {seed.ref for seed in seeds}
     titles_of_senses = {hit.ref: hit.title for hit in subject.topic_pages if hit.ref not in seed_refs}
+    # The senses of a search are those of all its words, which with an aspect are more than the name.
     if not subject.aspect:
         titles_of_senses |= {sense.ref: sense.title for sense in results.senses if sense.ref not in seed_refs}
     skipped = {hit.ref for hit in results.hits if settings.filters.disambiguation and is_disambiguation_hit(hit)}
@@ -219,6 +220,7 @@ def start_crawl(
         )
     ]
     is_known = subject.is_head_in_topic and any(seed.is_topic_page for seed in seeds)
+    # Nothing is better than pages about something else.
     if not is_known and not _is_about_topic(seeds, found, books, text):
         seeds, found = (), []
     return StartStep(
@@ -257,6 +259,7 @@ def _understand(
     subject = _subject_of(results, books, text if aspect else query, aspect)
     known = {hit.ref for hit in results.hits}
     others = [hit for hit in (*subject.topic_pages, *subject.other_pages) if hit.ref not in known]
+    # Pages of the subject that the search for the whole topic did not find are searched for alone, and join the hits.
     results = replace(results, hits=(*results.hits, *others))
     corrected = query if query != typed and not aspect else ""
     if aspect:  # the topic may name another aspect itself, which is not wanted now

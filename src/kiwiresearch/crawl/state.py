@@ -94,6 +94,7 @@ class CrawlState:
         self._languages = languages
         self._link_rank = link_rank
         self._dropped: set[EntryRef] = set()
+        # A dict instead of a set, for its order.
         self._put_back: dict[EntryRef, None] = {}
         """Candidates that were read and put back, in that order."""
         self._votes_for_visited: dict[EntryRef, float] = {}
@@ -127,6 +128,7 @@ class CrawlState:
         return ref in self.frontier or ref in self.visited or ref in self._dropped
 
     def is_learning_due(self) -> bool:
+        # 4, 8, 16 …: all candidates are scored again each time, so the total cost stays linear.
         return len(self.visited) >= FIRST_LEARNING << self.times_learned
 
     def _language(self, book: str) -> str:
@@ -185,6 +187,7 @@ class CrawlState:
         if self.seeds and self.seeds[0] == ref:
             self.seeds.pop(0)
         self.near_duplicates.add(step.title, step.facts.sketch, step.book)
+        # A score that drops is noticed by `Frontier.best`; one that may rise has to be computed again.
         if self.scoring.branches.add(step.branch, step.facts, is_seed=step.depth == 0):
             self.frontier.refresh(self._put_back)
         self.vocabulary.add(step.words, max(step.relevance, MIN_RELEVANCE))
@@ -221,6 +224,7 @@ class CrawlState:
 
     def _vote(self, ref: EntryRef, offer: LinkOffer, votes: float, depth: int, parent: str, root: str) -> None:
         candidate = self.frontier.get(ref)
+        # A visited page still counts votes, for the brief; a new candidate needs an offer within the limit of its page.
         if candidate is None:
             if ref in self._votes_for_visited:
                 self._votes_for_visited[ref] = round(self._votes_for_visited[ref] + votes, 4)

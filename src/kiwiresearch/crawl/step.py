@@ -289,6 +289,7 @@ def _pairs(rows: Sequence[Sequence[Any]]) -> tuple[tuple[Any, Any], ...]:
 def _seeds(rows: Sequence[Sequence[Any]], records: Sequence[Any] = ()) -> tuple[SeedChoice, ...]:
     """The seeds; `records` are the messages that say why, if the journal has them."""
     choices = [SeedChoice(*row) for row in rows]
+    # Journals of earlier versions have no messages, and a damaged one may have any number.
     messages = [message_from_record(item.why, record) for item, record in zip_longest(choices, records[: len(choices)])]
     return tuple(seed_choice._replace(why=why) for seed_choice, why in zip(choices, messages, strict=True))
 

@@ -65,6 +65,7 @@ def read_subject(
     hits = (*hits, *(hit for owner in owners for hit in search(owner) if not is_disambiguation_hit(hit)))
     parts = [*titled, *_near_parts(query, hits, titled)]
     parts.sort(key=lambda part: (-part.points, part.first))
+    # The best part only names an aspect ('history'), for which the first hit is the better guess.
     if not parts or parts[0].points <= ONLY_AN_ASPECT + 1:
         return _by_search(query, hits)
     head = parts[0]
@@ -129,6 +130,7 @@ def _parts_by_opening(query: Query, hits: Sequence[Hit], opening_of: Callable[[H
         for hit in hits:
             opening = opening_of(hit)
             for found in name.finditer(opening):
+                # Only the part of the sentence before the name: 'also known as' must introduce it.
                 sentence = opening[opening.rfind(". ", 0, found.start()) + 1 : found.start()]
                 if cue.search(sentence):
                     yield _Part(first, last, (hit,), _points(query, first, last))

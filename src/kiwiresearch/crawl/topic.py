@@ -275,6 +275,7 @@ def words_near_topic(
     stop_words = language_words(language).stop_words
     numbers = sorted({bisect_right(sentences, place) for _, found in places.found for place in found})[:MAX_SENTENCES]
     ends = [*sentences, len(lowered)]
+    # `bisect_right` counts the sentences that start up to a place, so sentence number n starts at `ends[n - 1]`.
     text = " ".join(
         lowered[ends[index - 1] : min(ends[index], ends[index - 1] + MAX_SENTENCE_CHARS)] for index in numbers
     )

@@ -112,6 +112,7 @@ class Walker:
             return frontier.best()
         levels = frontier.levels()
         counts = self.state.count_at_depth
+        # Seeds are at depth 0 and outside the shares; if every level is full, the shallowest one goes on.
         room = ceil(max(1, self._settings.max_pages - counts[0]) / max(1, self._settings.max_depth))
         level = next((level for level in levels if counts[level] < room), levels[0] if levels else 0)
         return frontier.best(level)
@@ -123,6 +124,7 @@ class Walker:
             crawled = self._reader.read(ref)
         except (PageNotFound, RedirectLoop) as problem:
             return StepResult(_dropped(candidate, f"it cannot be read: {problem.message}"))
+        # The order of the checks matters: what leads elsewhere or is refused is dropped before it is scored.
         if crawled.page.ref != ref:
             return StepResult(self._follow_redirect(candidate, crawled.page))
         facts = self._reader.facts(crawled, candidate)
@@ -133,6 +135,7 @@ class Walker:
         known = _with_facts(candidate, facts)
         runner_up = None if candidate.seed_reason else self._runner_up(candidate)
         score = scoring.score(known)
+        # With the same facts, reading it again would change nothing, so it would be put back forever.
         can_be_put_back = candidate.facts != facts and state.skip_count < MAX_SKIPS_PER_PAGE * self._settings.max_pages
         if runner_up is not None and can_be_put_back and self._ranks_above(runner_up, known):
             self._reader.put_in_cache(ref, crawled)
@@ -156,6 +159,7 @@ class Walker:
         follows_links = candidate.depth < self._settings.max_depth
         known_before = sum(state.is_known(EntryRef(ref.book, offer.path)) for offer in links.offers)
         offers = self._ranked(ref.book, links, self._settings.max_links_per_page if follows_links else 0)
+        # What is neither known nor new was cut off by the limit.
         surplus = len(offers) - known_before - sum(offer.is_new for offer in offers)
         beyond_limit = (("beyond max_links_per_page", surplus),) if follows_links and surplus else ()
         step = VisitStep(
@@ -198,6 +202,7 @@ class Walker:
     def _runner_up(self, candidate: CrawlCandidate) -> CrawlCandidate | None:
         """The best candidate other than this one."""
         frontier = self.state.frontier
+        # Removed for a moment only: `_best` must see the frontier without it, and the state must not change.
         frontier.remove(candidate.ref)
         runner_up = self._best()
         frontier.put(candidate)

@@ -112,6 +112,7 @@ class VectorFile:
             rows = [(key, _pack(key, vector), used) for key, vector in vectors.items()]
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
             self._untrimmed += len(rows)
+            # Trimmed once per sixteenth of the limit, since counting the rows takes time.
             if self._untrimmed * 16 >= self._max_vectors:
                 self._trim(connection)
 
@@ -148,6 +149,7 @@ class VectorFile:
         """The result of the work; None if the file is busy, full, gone or damaged."""
         try:
             return work(self._connection) if self._connection else None
+        # Busy, full or gone: it may work the next time. Other errors mean damage, and the file is replaced.
         except sqlite3.OperationalError:
             return None
         except sqlite3.DatabaseError:
@@ -172,6 +174,7 @@ class VectorFile:
             connection.execute("PRAGMA synchronous = NORMAL")
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             _check_version(version)
+            # Locked at once, so that two processes that create the file at the same time do not disturb each other.
             connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {CACHE_VERSION}; COMMIT;")
             connection.execute("SELECT key, vector, used FROM vectors LIMIT 1").fetchone()
         except BaseException:
@@ -216,6 +219,7 @@ def _check_version(version: int) -> None:
 
 
 def _pack(key: bytes, vector: Vectors) -> bytes:
+    # The checksum includes the key, so a vector stored under a wrong key is noticed too.
     parts = vector.astype("<f2").tobytes()
     return parts + zlib.crc32(key + parts).to_bytes(SUM_BYTES, "little")
 
@@ -298,4 +302,5 @@ class CachedEmbedder:
 
 
 def _key(embedder: str, text: str) -> bytes:
+    # The null character separates the two, so that no other pair gives the same bytes.
     return hashlib.sha256(f"{embedder}\0{text}".encode("utf-8", "surrogatepass")).digest()

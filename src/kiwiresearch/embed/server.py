@@ -24,6 +24,7 @@ MAX_CHARS = 2_000
 MAX_BYTES = 32 * 2**20
 MAX_DIMENSIONS = 16_384
 MAX_CONNECTIONS = 20
+# '/v1' and '/v1beta/…' in an address; '/v1' is added to any other.
 VERSIONED = re.compile(r"/v\d+\w*(/|$)")
 
 
@@ -54,6 +55,7 @@ class ServerEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         cut = [encodable(text[:MAX_CHARS]) for text in texts]
+        # Texts without words are not sent: their vector is zero by definition.
         full = [row for row, text in enumerate(cut) if text.strip()]
         batches = [full[start : start + TEXTS_PER_BATCH] for start in range(0, len(full), TEXTS_PER_BATCH)]
         found = [self._batch([cut[row] for row in batch]) for batch in batches]

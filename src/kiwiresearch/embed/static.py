@@ -64,6 +64,7 @@ class StaticEmbedder:
 
     def _sums(self, table: TokenTable, texts: Sequence[str]) -> Vectors:
         encoded = table.tokenizer.encode_batch_fast([encodable(text[:MAX_CHARS]) for text in texts])
+        # Unknown words say nothing; with a vector of their own, all texts with one would be alike.
         ids = [[token for token in item.ids if token != table.unknown] for item in encoded]
         sums = np.zeros((len(ids), self.dimensions), np.float32)
         full = [row for row, tokens in enumerate(ids) if tokens]

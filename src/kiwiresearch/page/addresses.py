@@ -14,6 +14,7 @@ UNSEEN = re.compile("[\t\n\r]")
 EDGES = "".join(map(chr, range(0x21)))
 """Browsers strip white space and control characters from an address, so 'java\\nscript:' works for them."""
 
+# 'https://host' and 'mailto:x'; not 'https:///x' or 'javascript:x'.
 OUTSIDE = re.compile(r"(?:https?://[^/\\\s]|mailto:[^\s])", re.IGNORECASE)
 HOST_ONLY = re.compile(r"//[^/\\\s]")
 PICTURE = re.compile(r"data:image/(?:png|jpe?g|gif|webp|avif|svg\+xml|bmp|x-icon)[;,]", re.IGNORECASE)
@@ -114,6 +115,7 @@ def cleaned_style(css: str, addresses: PageAddresses) -> str:
         return css
     if "/*" in css:
         css = COMMENT.sub(" ", css)
+    # Escapes are decoded before the search, or 'u\72l(' would hide an address from it.
     if "\\" in css:
         css = ESCAPE.sub(_letter, css)
     return REACH.sub(lambda found: _reach(found, addresses), css).replace("<", "\\3c ")
@@ -139,6 +141,7 @@ def _reach(found: re.Match[str], addresses: PageAddresses) -> str:
 
 
 def _quoted(url: str) -> str:
+    # Nothing that could end the quotation marks around the address.
     return url.replace("\\", "%5C").replace('"', "%22").replace("\n", "")
 
 

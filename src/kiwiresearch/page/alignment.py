@@ -77,6 +77,7 @@ def align_markup(markup: str) -> AlignedMarkup:
     """Read the markup of a page's body into text without white space, in the order of the page's own text."""
     formulas: list[_Formula] = []
     article = split_page(markup).article
+    # If the article was changed while it was split off, the whole body is read instead.
     begin = markup.find(article)
     region = Extent(begin, begin + len(article)) if begin >= 0 else Extent(0, len(markup))
     markup = _prepared(markup, formulas)
@@ -146,6 +147,7 @@ class _MarkupReader:
             if found is None:
                 break
             position = found.end()
+            # Links change nothing about the text, and are the most frequent run of tags.
             if found[0].startswith("<a "):
                 continue
             effect = effect_of(found[0])
@@ -155,6 +157,7 @@ class _MarkupReader:
                 elif step in (TagStep.LOWERED, TagStep.END_SHIFTED):
                     self._raised = False
             if effect.cutting is not None:
+                # Back to right after the tag that starts the cut, which is in the middle of the run.
                 position -= len(effect.cutting.rest)
                 if keep_boxes and effect.cutting.group == "infobox":
                     continue
@@ -263,6 +266,7 @@ class MarkupPlaces:
         if region.base >= 0:
             return Extent(region.base + before, region.base + before + len(words))
         text = region.text
+        # The markup differs somewhere in this region, so offsets cannot be trusted: the words around the quote decide.
         return self._nearest(words, text[max(before - CONTEXT, 0) : before], text[before + len(words) :][:CONTEXT])
 
     def _region(self, start: int) -> _Region:
@@ -338,6 +342,7 @@ def _by_edges(words: str, text: str) -> list[Extent]:
     edge = min(EDGE, len(words) // 3)
     if edge < EDGE // 3:
         return []
+    # Up to a quarter longer than the words.
     longest = len(words) * 5 // 4 + EDGE
     found = []
     for start in _all(words[:edge], text):

@@ -2,7 +2,7 @@
 
 `display` makes a page safe for a sandbox, and keeps how it looks. Here there is no sandbox, so much less is kept:
 a short list of tags, each written anew with a few checked attributes. No class, style or id is the book's own.
-The list and what enforces it are in one file, so that they can be reviewed together.
+The list is in `article_tags`; all that enforces it is in this file, so that it can be reviewed as a whole.
 """
 
 from __future__ import annotations
@@ -124,6 +124,7 @@ def write_article(content: bytes, page: PageDoc, options: ArticleOptions) -> Art
     unmarked = [span for span, extents in zip(options.marks, found, strict=True) if not extents]
     if len(unmarked) < len(options.marks) and f'id="{MARK_ID}"' not in markup and not walk.is_title_marked:
         unmarked = list(options.marks)
+    # The last defence: markup that could end elements of our page is not shown at all.
     if not stays_inside(markup):
         return ArticleMarkup("", tuple(options.marks), is_whole=False)
     return ArticleMarkup(markup, tuple(unmarked), is_title_marked=walk.is_title_marked)

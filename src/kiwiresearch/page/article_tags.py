@@ -39,6 +39,7 @@ Folded parts are shown open, since some scrapers left opening them to scripts.
 A <section> without a name means nothing to a browser, and ends a list item's content as these elements do: with
 a <div> in its place, a list item could close elements around the article.
 """
+# Code, frames, controls, drawings, and what a parser reads as raw text.
 DROPPED_WITH_CONTENT = _names(
     "script style svg canvas noscript template iframe object embed applet head title link meta base frameset frame "
     "noembed noframes xmp plaintext textarea select option input button datalist map area annotation annotation-xml "
@@ -87,6 +88,7 @@ MORE_ATTRIBUTES: Mapping[str, Mapping[str, re.Pattern[str]]] = {
     "mfrac": {"linethickness": LENGTH},
 }
 
+# Styles are not kept; what these few say is expressed by classes of ours.
 FLOAT = re.compile(r"float:\s*(left|right)")
 ALIGNED = re.compile(r"text-align:\s*(center|right)")
 INLINE = re.compile(r"display:\s*inline")

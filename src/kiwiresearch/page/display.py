@@ -46,6 +46,7 @@ def mark_tags(found: Sequence[tuple[Extent, ...]]) -> Iterator[Insertion]:
     """The tags around marked words; overlapping spans become one."""
     last = -1
     firsts = [extents[0].start for extents in found if extents]
+    # Reversed, so that of two marks that start at one place the first keeps its id.
     names = {start: number for number, start in reversed(list(enumerate(firsts, start=1)))}
     for start, end in sorted({extent for extents in found for extent in extents}):
         begin = max(start, last)
@@ -118,6 +119,7 @@ TOKEN = re.compile(
 PLAIN_LINK = re.compile(rf'<a href="{PLAIN.pattern}"(?: (?:title|class)="[^"<>]*")*>')
 """Most links of most pages, which need no change."""
 
+# '<img src="a">' and '<a href="b">'; not '<p class="x">', whose clean form is shared by all pages.
 PAGE_DEPENDENT = re.compile(
     r"href|src|url|background|poster|lowsrc|mark|\\|^<(?:!|style|script|link|meta)", re.IGNORECASE
 )
@@ -226,6 +228,7 @@ class _MarkupWriter:
             if written is None:
                 known[token] = written = self._clean_tag(token)
             parts[number] = written
+        # Whatever the pattern of tags did not recognize must not reach a browser as a tag.
         if "<" in "".join(parts[::2]):
             parts[::2] = [text.replace("<", "&lt;") for text in parts[::2]]
         return "".join(parts)
@@ -233,6 +236,7 @@ class _MarkupWriter:
     def _clean_tag(self, token: str) -> str:
         if PLAIN_LINK.fullmatch(token) and not self._addresses.is_moved:
             return token
+        # Long tags are not cached either, or one page could fill the memory with them.
         if self._scripts or len(token) > MAX_CACHED_TAG_CHARS or PAGE_DEPENDENT.search(token):
             return self._token(token)
         return _clean_page_independent_tag(token)
@@ -262,6 +266,7 @@ class _MarkupWriter:
 
     def _in_head(self, name: str, attributes: dict[str, str]) -> str:
         if name == "meta":
+            # Any other <meta> could redirect, or declare another charset or policy.
             is_size = attributes.get("name", "").lower() == "viewport"
             return (
                 f'<meta name="viewport" content="{_escape_attribute(attributes.get("content", ""))}">'
@@ -293,6 +298,7 @@ class _MarkupWriter:
 
     def _value(self, element: str, name: str, value: str) -> str | None:
         """The allowed value of an attribute; None if the attribute is not allowed."""
+        # The order matters: what is forbidden first, then addresses, then everything else, escaped.
         if name in REMOVED_ATTRIBUTES or not SAFE_NAME.fullmatch(name):
             return None
         if name.startswith("on"):
@@ -331,6 +337,7 @@ class _MarkupWriter:
             inside = self._addresses.file(url.strip(","))
             if inside and not inside.startswith("data:"):
                 size = f" {sizes[0]}" if sizes and SRCSET_DESCRIPTOR.fullmatch(sizes[0]) else ""
+                # A comma inside an address would start another candidate.
                 kept.append(inside.replace(",", "%2C") + size)
         return ", ".join(kept)
 

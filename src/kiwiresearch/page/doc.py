@@ -208,6 +208,7 @@ class PageDoc:
         """The headings above a section, the outermost first, and its own; none for the lead."""
         found: list[str] = []
         level = 0
+        # Upwards from the section: a heading contains it only if its level is above that of all between.
         for section in reversed(self.sections[1 : number + 1]):
             if not found or section.level < level:
                 found.append(section.heading)

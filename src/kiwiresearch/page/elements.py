@@ -254,6 +254,7 @@ def meaning_of(tag: str) -> TagMeaning:
 
 def _candidates(classes: frozenset[str]) -> list[_Rule]:
     """The rules that may match an element with these classes, in their order."""
+    # Sorted below, because the first rule that fits decides.
     numbers = set(RULES_WITHOUT_CLASS)
     for name in classes:
         numbers.update(RULES_BY_CLASS.get(name, ()))
@@ -272,10 +273,12 @@ EFFECTS: dict[str, RunEffect] = {}
 
 def effect_of(run: str) -> RunEffect:
     """The effect of a run of tags, up to and including the first cut in it."""
+    # A plain dict instead of `lru_cache`: the loop in `flow` looks into it directly, which is faster.
     known = EFFECTS.get(run)
     if known is None:
         known = _effect(run)
         if len(run) < MAX_KEY_CHARS:
+            # Emptied as a whole: runs that are frequent are back at once.
             if len(EFFECTS) >= MAX_KEYS:
                 EFFECTS.clear()
             EFFECTS[run] = known

@@ -38,6 +38,7 @@ attributes too.
 """
 
 SEPARATORS = ("", " ", "\t", "\n", "\n\n")
+# In ascending strength, so that a stronger separator that is waiting is never replaced by a weaker one.
 NONE, SPACE, TAB, LINE, PARAGRAPH = range(5)
 WIDTH = tuple(map(len, SEPARATORS))
 GAPS = frozenset(SEPARATORS[1:])
@@ -77,6 +78,7 @@ def read_markup(markup: str, words: LanguageWords) -> FlowResult:
     pairs: Pairs = zip(parts, parts, strict=False)
 
     for run, text in pairs:
+        # Once for the run itself, and once more for the rest of a run in which a cut element ended.
         while True:
             effect = known(run)
             if effect is None:
@@ -93,6 +95,7 @@ def read_markup(markup: str, words: LanguageWords) -> FlowResult:
             for step in steps:
                 if step == END_LINK:
                     if link_at >= 0:
+                        # The separator before a link was written after the link had started; it does not belong to it.
                         if link_at < position and out[link_index] in GAPS:
                             link_at += len(out[link_index])
                         kind: BlockKind = (
@@ -190,6 +193,7 @@ def read_markup(markup: str, words: LanguageWords) -> FlowResult:
                 elif step == END_SHIFTED:
                     shifted = None
                 else:  # the end of code or of a quotation
+                    # White space at the end of code is removed only now, so what points into it has to be moved.
                     if step == END_CODE and code:
                         position -= trim_end(out)
                         _shorten(links, position)
@@ -204,6 +208,7 @@ def read_markup(markup: str, words: LanguageWords) -> FlowResult:
             group = cutting.group
             if group == "reference mark":
                 found.marks.append(("reference", position))
+                # A mark that leads to a note on the same page is not a link to another page.
                 if 'href="#' not in inside:
                     found.outer_links += outer_links(inside, group)
             elif group == "infobox":

@@ -257,6 +257,7 @@ def bounded_entry(entry: Entry) -> Entry:
 
 def _prepared(content: bytes) -> bytes:
     """The content as UTF-8, not too large, and not nested deeper than browsers allow."""
+    # Cut first, so that the steps below never read all of a huge page.
     content = bounded(content)
     try:
         content.decode()
@@ -396,6 +397,7 @@ def _without_footer(markup: str) -> tuple[str, Provenance]:
     title = LINK_TITLE.search(found[0])
     edited = _date(title[1] if title else "") or _date(footer)
     provenance = Provenance(int(found[2]), edited, unescape(found[1]))
+    # With a heading or a paragraph in it, this is not the footer but a part of the article.
     if footer and len(footer) < MAX_FOOTER_CHARS and "<h" not in footer and "<p" not in footer:
         markup = markup[:start] + markup[end + len("</div>") :]
     return markup, provenance

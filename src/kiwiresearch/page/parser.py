@@ -39,6 +39,7 @@ def read_infobox(box: FlowResult, links: list[Link], text: str, offset: int) -> 
             filled = [
                 Cell(cell.start + offset, cell.end + offset, cell.is_header) for cell in cells if cell.end > cell.start
             ]
+            # A row with one cell is the title of the box if it comes first, and else a heading if it is marked as one.
             if len(filled) == 1:
                 line = text[filled[0].start : filled[0].end].partition("\n")[0]
                 if not rows and not title:
@@ -66,6 +67,7 @@ def _infobox_row(cells: list[Cell], group: str, links: list[Link], starts: list[
 MAX_CELL_CHARS = 160
 """A single-cell row longer than this is a paragraph in a layout table."""
 
+# 'Paris' or 'Albert_Einstein', which lead where they say; not 'A/Paris', 'a.html' or '#top'.
 PLAIN_HREF = re.compile(r"[^#%?:&/.\s]+")
 PLACES: dict[str, LinkPlace] = {"row": "table", "item": "list", "caption": "caption"}
 
@@ -154,6 +156,7 @@ def open_page(archive: Archive, path: str) -> PageDoc:
         if not page.redirect:
             return page
         seen.append(entry.ref.path)
+        # Redirects by <meta> are pages to the archive, which cannot see these loops itself.
         if page.redirect in seen or len(seen) > MAX_HOPS:
             raise RedirectLoop(f"The page {path!r} of {book.title!r} redirects in a loop.")
         target = archive.resolve(page.redirect)
@@ -177,6 +180,7 @@ def _read_infoboxes(body: FlowResult, words: LanguageWords) -> list[FlowResult]:
     waiting = [(markup, 1) for markup in body.infoboxes]
     while waiting:
         markup, depth = waiting.pop(0)
+        # Without its class a box is read as text, which ends the nesting.
         box = read_markup(markup if depth < MAX_BOX_DEPTH else BOX_CLASS.sub("", markup), words)
         waiting = [*((inner, depth + 1) for inner in box.infoboxes), *waiting]
         if box.text or box.links:

@@ -12,6 +12,7 @@ from kiwiresearch.page.html import regular_markup, split_page, visible
 from kiwiresearch.page.side_content import RAW_TEXT, end_of_element
 from kiwiresearch.zim import resolve_href
 
+# Atomic group and possessive quantifier: a broken tag cannot make the search slow.
 TAG = re.compile(r'<(/?)([a-zA-Z][^\s/>]*)((?>[^>"]+|"[^"]*")*+)>')
 HEADING = re.compile(r"h[1-6]")
 FRAMES = frozenset({"thumb", "thumbinner", "tsingle", "gallerybox", "infobox-image", "wp-caption"})
@@ -143,6 +144,7 @@ class _PictureReader:
         self._open.append(_Open(name, frame, is_box, collects))
 
     def _close(self, name: str) -> None:
+        # An end without a start is ignored; otherwise everything inside the element ends with it.
         if any(item.name == name for item in self._open):
             while self._open[-1].name != name:
                 self._end()
@@ -192,6 +194,7 @@ class _PictureReader:
     def _image(self, tag: str) -> None:
         attributes = attributes_of(tag)
         frame = self._frame()
+        # Pictures inside a caption are signs; those outside any frame have no caption.
         if self._collecting or (frame is None and not self._boxes) or _is_small(attributes):
             return
         source = unescape(attributes.get("src", "")).strip()

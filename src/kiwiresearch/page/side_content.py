@@ -81,6 +81,7 @@ class FlowResult:
 LINK = re.compile(r'<a (?:[^>]*?\s)?href="([^"]*)"[^>]*>(.*?)</a>', re.DOTALL)
 ANY_TAG = re.compile(r"<[^>]*>")
 BRACKETED = re.compile(r"\s*\[[^\[\]]{1,40}\]\s*")
+# '[1]', '[note 3]', '[a]'; not '[when?]', which is a note of editors.
 NUMBERED = re.compile(r"\s*\[\s*(?:(?:note|nb|fn)\s*)?[0-9a-z]{1,3}\s*\]\s*", re.IGNORECASE)
 WRITTEN_MARK = re.compile(r"\[\s*(?:<[^<>]*>\s*)*(?:full )?citation needed\s*(?:<[^<>]*>\s*)*\]", re.IGNORECASE)
 SPLIT_NOTE = re.compile(r"<sup>(\s*\[(?:[^<\[\]]|<(?!/?sup\b)[^>]*>){1,400}\]\s*)</sup>")
@@ -115,6 +116,7 @@ def read_element(tag: str, rest: str, text: str, pairs: Pairs) -> tuple[str, str
     run = rest
     while True:
         at = run.find(closing)
+        # The usual case without a regular expression: the run only closes elements of this name.
         if at >= 0 and opening not in run:
             depth -= 1
             while depth and (following := run.find(closing, at + len(closing))) >= 0:
@@ -280,6 +282,7 @@ def page_signals(
     disambiguation = _disambiguation(page, title, text[:LEAD_CHARS], blocks, words)
     list_page = _list_page(page, title, text, blocks, words)
     stub = _stub(page, length, words)
+    # What is short by nature, such as a list or a page of a book of introductions, is not a stub.
     is_short = length < STUB_CHARS and len(sections) == 1 and references <= STUB_REFERENCES
     if not stub and is_short and not lead_only and not disambiguation and not list_page:
         stub = _inferred(f"{length} characters, no sections, {references} references")

@@ -24,6 +24,7 @@ from kiwiresearch.errors import ReaderUnavailable
 from kiwiresearch.system import available_cores
 from kiwiresearch.text import encodable
 
+# The last three are spare tokens of the base model, to which training gave these meanings.
 CLS, SEP, SENTENCE, HEADING, PRONOUN = "[CLS]", "[SEP]", "[unused0]", "[unused1]", "[unused2]"
 MAX_TOKENS = 288
 MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, MAX_HEADING = 48, 24, 16
@@ -112,6 +113,7 @@ class InputEncoder:
             units: list[PlacedUnit] = []
             number = first
             while number < len(coded):
+                # A unit that is longer than a window is cut, and the rest of it is not read.
                 taken = min(len(coded[number].ids), room - 1)
                 if units and len(ids) + 1 + taken >= self._max_tokens:
                     break
@@ -134,6 +136,7 @@ class InputEncoder:
         tail = [self._special_id[PRONOUN], *self._ids(last[at:], self._max_tokens)]
         coded = [*self._tokenizer.encode_batch([_clean(unit) for unit in before], add_special_tokens=False), head]
         room = self._max_tokens - len(asked) - len(place) - 1
+        # The words after the pronoun get at most half of the room: names before it matter more.
         tail = tail[: max(room // 2 - len(head.ids), 2)]
         first = 0
         while first < len(coded) - 1 and sum(len(item.ids) + 1 for item in coded[first:]) + len(tail) > room:
@@ -242,6 +245,7 @@ class Reader:
 
         The rest, up to 1, is the probability that it refers to none of them; a name outside the window has 0.
         """
+        # The odds of a name against "none of them", as `exp` of the difference of logits; "none" itself has the odds 1.
         window = self._encoder.pronoun(text, at, end)
         spans = self._run(window.ids, window.kinds, ["spans_of_tokens"])[0][0]
         no_answer = float(spans[0].sum())
@@ -270,11 +274,13 @@ class Reader:
         answers, yes = NO_TEXT_SCORE, 0.0
         for window in self._encoder.windows(question, text):
             spans, sentences, passage = self._run(window.ids, window.kinds, HEADS)
+            # Of several windows, the one that answers best speaks for the text.
             if passage[0, 0, 0] > answers:
                 answers, yes = float(passage[0, 0, 0]), float(passage[0, 0, 1] - passage[0, 0, 2])
             for placed in window.units:
                 unit = _unit(placed, spans[0], sentences[0])
                 before = found.get(placed.number)
+                # The sentence that two windows share is read twice; the better reading counts.
                 if before is None or unit.relevance > before.relevance:
                     found[placed.number] = unit
         return TextScores(_step(answers), _step(yes), tuple(found[index] for index in range(len(text.units))))
@@ -302,6 +308,7 @@ def _unit(placed: PlacedUnit, spans: Floats, sentences: Floats) -> UnitScores:
         return UnitScores(relevance, 0, 0, NO_TEXT_SCORE)
     inside = spans[placed.mark + 1 : placed.mark + 1 + count]
     first, last, best = 0, 0, -np.inf
+    # The best end after each of the likeliest starts, instead of all pairs.
     for start in np.argsort(-inside[:, 0], kind="stable")[:MAX_STARTS]:
         ends = inside[start : start + MAX_ANSWER_TOKENS, 1]
         end = int(start) + int(ends.argmax())
@@ -327,6 +334,7 @@ def _session(content: bytes, threads: int) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
+    # Idle threads would otherwise spin and take the cores from other requests.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.enable_cpu_mem_arena = False  # an arena would never free the memory of the largest window
     options.log_severity_level = 4

@@ -49,6 +49,7 @@ class AlphabeticalTitles:
 
     def page(self, start: str, size: int, within: str = "") -> TitleSlice:
         """The page that starts with the first title at or after `start`, among those that begin with `within`."""
+        # All keys with a prefix are between it and it with the last code point, so the B-tree is read as a range.
         first, end = self._key(within), self._key(within) + LAST
         start = max(self._key(start), first)
         found = self.ask(f"{ROWS} >= ? AND key < ? ORDER BY key, id LIMIT ?", (start, end, size + 1))
@@ -83,6 +84,7 @@ class AlphabeticalTitles:
             head = str(row[0][0])[: len(start) + 1]
             if len(head) > len(start):
                 found.append(head)
+            # A loose index scan: one query for each letter jumps past all titles with it.
             key = head + (LAST if len(head) > len(start) else "\0")
         return tuple(found)
 

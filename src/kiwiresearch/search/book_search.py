@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SNIPPET_CHARS = 240
 CHARS_BEFORE = 80
 AFTER_STOP = re.compile(r"[.!?][\"'”’)]* +(?=[\"'“‘(]?[^\W_a-z])")
+# 'Rome , Italy' becomes 'Rome, Italy', '( a' becomes '(a'.
 LOOSE = re.compile(r"\s+([,.;:!?)\]%»”])|([(\[«“])\s+")
 
 
@@ -45,6 +46,7 @@ def _densest(places: Sequence[tuple[int, str, float]]) -> int:
         rarity = {
             stem: weight for other, stem, weight in places[index:] if other < place + SNIPPET_CHARS - CHARS_BEFORE
         }
+        # Clearly more, so that the first of equal places wins whatever the order of additions.
         if sum(rarity.values()) > best + 1e-9:
             best, start = sum(rarity.values()), place
     return start
@@ -151,6 +153,7 @@ class BookSearch:
     ) -> BookHits:
         """The best of the first `read` pages; a book on a server always reads its own number of pages."""
         count = self.book.effort.read if self.book.is_served or not read else read
+        # Pages that were read are kept, so a later call with a higher limit reads only the rest.
         unread = self._quick[len(self._pages) : count]
         self.book.prefetch_texts(candidate.path for _, candidate, _ in unread)
         for _, candidate, title in unread:
@@ -181,6 +184,7 @@ def _read(
     page = book.text(candidate.path)
     if page is None:
         return None
+    # The candidate was a redirect: its title becomes an alias of the page behind it.
     if page.title != candidate.title:
         aliases = candidate.aliases | {candidate.title}
         candidate = SearchCandidate(candidate.path, page.title, aliases, candidate.listed, candidate.shared)

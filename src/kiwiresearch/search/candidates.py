@@ -191,6 +191,7 @@ def _single_words(book: OpenBook, query: Query, found: _Gathered) -> None:
     for term in _rarest(book, query.terms)[: book.effort.words]:
         rarity = book.rarity(term.word)
         for rank, path in enumerate(book.pages_with(term.word, book.effort.pages)):
+            # BM25 in parts: the book's index ranks the pages of one word, and the rarities add up over the words.
             found.listed[path] = found.listed.get(path, 0.0) + rarity / (1 + rank / LIST_DECAY)
 
 
@@ -202,6 +203,7 @@ def _words_together(book: OpenBook, query: Query, found: _Gathered) -> None:
     for group, rarity in _word_groups(words):
         if tried >= book.effort.word_groups or len(found.shared) >= MAX_GROUP_PAGES:
             break
+        # As in the Apriori algorithm: if no page has a group, no page has a larger one.
         if any(empty <= set(group) for empty in on_no_page):
             continue
         pages = book.pages_with(
@@ -211,6 +213,7 @@ def _words_together(book: OpenBook, query: Query, found: _Gathered) -> None:
         if not pages:
             on_no_page.append(set(group))
         for rank, path in enumerate(pages):
+            # The best group counts alone: a page with three words is in the lists of all their pairs too.
             found.shared[path] = max(found.shared.get(path, 0.0), rarity / (1 + rank / SUBSET_DECAY))
 
 

@@ -32,6 +32,7 @@ def corrected_query(book: OpenBook, query: Query, known: Callable[[str], bool] |
     """
     if not query.words:
         return None
+    # From the most certain to the least: another spelling, other spaces, a title, the most similar words.
     spelled = _as_spelled(book, query)
     if spelled:
         return spelled
@@ -41,6 +42,7 @@ def corrected_query(book: OpenBook, query: Query, known: Callable[[str], bool] |
     if joined:
         return joined
     known = known or book.knows
+    # Doubtful words are in no title; of these, unknown ones are in no book at all.
     doubtful = [word for word in query.content if len(word) >= MIN_LETTERS and not book.titles.frequency(word)]
     unknown = [word for word in doubtful if not known(word)]
     if len(query.content) <= MAX_WORDS:
@@ -95,6 +97,7 @@ def _as_title(book: OpenBook, query: Query, words: list[str]) -> Query | None:
     if titles is None or not words or titles.ignoring_spaces(" ".join(query.words)):
         return None
     choices = [_commoner(book, query, word) or [word] for word in words]
+    # At most three choices for each of four words, so at most 81 attempts.
     for replacements in product(*choices):
         attempt = _with(query, dict(zip(words, replacements, strict=True)))
         if attempt.words != query.words and titles.exact(" ".join(attempt.words)):
@@ -179,6 +182,7 @@ def sense_paths(book: OpenBook, query: Query) -> dict[str, str]:
             found |= {target: line for target, line in _listed(book, page, name).items() if not found.get(target)}
         else:
             found.setdefault(path, "")
+    # A name with one page is not ambiguous.
     return found if len(found) > 1 else {}
 
 

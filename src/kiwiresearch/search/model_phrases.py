@@ -36,9 +36,11 @@ class PhraseCache:
     def get(self, key: str, ask: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
         """The phrases in the cache, else what `ask` returns; an error of `ask` is passed on and not cached."""
         with self._lock:
+            # A lock for each key, so that different phrases do not wait for each other.
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:  # so that threads that want the same phrases ask only once
             at, value = self._phrases.get(key) or self._on_disk(key) or (0.0, ())
+            # Not below 0: a time in the future, after the clock was set back, must not keep an entry forever.
             is_fresh = 0 <= self._clock() - at < self._ttl_s
             if not value or not is_fresh:
                 value = ask()

@@ -196,6 +196,7 @@ class Prefetcher:
 
     def once(self, name: SimpleCall, arguments: Iterable[str]) -> None:
         new = [argument for argument in dict.fromkeys(arguments) if (name, argument) not in self._requested]
+        # Forgetting everything only costs a request that was made before.
         if len(self._requested) + len(new) > CACHED_PATHS:
             self._requested.clear()
         self.each(name, new)
@@ -257,6 +258,7 @@ class OpenBook:
     def rarity(self, word: str) -> float:
         """How rare a word is: the fewer pages have it, the higher. Without an index it is the same for all words."""
         pages = max(self.book.articles, 1)
+        # Inverse document frequency, smoothed so that a word on no page is as rare as one on a single page.
         count = self.frequency(word) if self.book.indexes.full_text else 0
         return math.log(1 + pages / (max(count, 1) + 0.5))
 
@@ -286,6 +288,7 @@ class OpenBook:
         found = self._read(path)
         self._texts[path] = found
         self._chars += _size(found)
+        # The last one stays even if it is larger than the limit: it has just been asked for.
         while self._chars > self._max_chars and len(self._texts) > 1:
             _, dropped = self._texts.popitem(last=False)
             self._chars -= _size(dropped)

@@ -114,6 +114,7 @@ def _without_framing(text: str, known: LanguageWords) -> str:
 def _core(text: str, known: LanguageWords) -> tuple[str, bool]:
     """The subject of a definitional question, and whether the text is one."""
     bare = text.rstrip(" ?!")
+    # 'What is the U.S.A.?' keeps its last full stop.
     bare = bare if INITIALS_END.search(bare) else bare.rstrip(" ?!.")
     if _opening(bare, known.treatises):
         return bare, True
@@ -172,6 +173,7 @@ class Score:
 
     def plus(self, signal: str, points: float) -> Score:
         """The score with one more term, unless that term is zero."""
+        # Rounded at once, so that the total is the sum of what is shown.
         points = round(float(points), 2)
         return Score((*self.terms, ScoreTerm(signal, points))) if points else self
 

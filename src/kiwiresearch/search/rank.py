@@ -96,14 +96,17 @@ def _best_passage(
         for place in found:
             here = counts.setdefault(place // PASSAGE_STEP, {})
             here[stem] = here.get(stem, 0) + 1
+    # A passage counts as if it began with the title, so a word of the title adds less if it is in the passage too.
     ahead = {stem: _saturated(1) * rarity[stem] for stem in titled if stem in rarity}
     best, start = sum(ahead.values()), 0
+    # Only steps with a word of the query can start the best passage; each is read with the next, two steps in all.
     for step in sorted(counts):
         weight = sum(ahead.values())
         following = counts.get(step + 1, {})
         for stem in counts[step].keys() | following.keys():
             count = counts[step].get(stem, 0) + following.get(stem, 0) + (stem in titled)
             weight += _saturated(count) * rarity[stem] - ahead.get(stem, 0.0)
+        # Clearly better, so that the first of equal passages wins although floats were added in another order.
         if weight > best + 1e-9:
             best, start = weight, step * PASSAGE_STEP
     return best, start
@@ -129,6 +132,7 @@ def _together(places: Mapping[str, Sequence[int]], terms: Sequence[QueryTerm], r
     ordered = sorted(terms, key=lambda term: term.place)
     weight = 0.0
     for first, second in pairwise(ordered):
+        # From the start of one word to the start of the next, hence the length of the first.
         max_gap = len(first.stem) + MAX_WORD_GAP * (second.place - first.place)
         later = places[second.stem]
         for place in places[first.stem]:
@@ -260,6 +264,7 @@ class QueryScorer:
         weight += sum(self.rarity.get(stem, 0.0) for stem in dict.fromkeys(in_brackets) if stem not in name)
         is_in_query = bool(name) and f" {' '.join(name)} " in self.query_stems
         share = asked / self.total
+        # The square root, so that a title within a long query loses only some of its share.
         title_share = asked / weight * share**0.5 if weight else 0.0
         exactness = self._exactness(title, stems, share)
         return TitleMatch(share, title_share, share if is_in_query else 0.0, exactness, stems, title)

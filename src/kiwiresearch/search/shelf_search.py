@@ -65,11 +65,13 @@ def _naming_words(book: Book, text: str) -> int:
 
 def _language_match(book: Book, text: str) -> int:
     """How well the book's language fits the query, by its script and its stop words, from 0 to 2."""
+    # A script decides at once; kana come before Chinese characters, which Japanese uses too.
     for script, languages in SCRIPT_LANGUAGES:
         if script.search(text):
             return 2 if book.language in languages else 0
     known = language_words(book.language or "eng")
     has_own_words = book.language in ("", "eng") or known is not language_words("eng")
+    # A language without a table would be compared by the English words, so it counts none.
     stop_words = sum(word.casefold() in known.stop_words for word in text.split()) if has_own_words else 0
     return min(stop_words, 2)
 
@@ -94,6 +96,7 @@ def merged_hits(ranked: Sequence[BookHits]) -> tuple[tuple[Hit, ...], MergeOrder
     lists = [_without_copies(sorted_hits(hits)) for hits in sorts.values()]
     if len(lists) <= 1:
         return (tuple(lists[0]) if lists else ()), "score"
+    # No page is in two of the lists, so there is nothing to add up: fusion only interleaves them.
     fused = [(1 / (FUSION_RANK + place), hit) for hits in lists for place, hit in enumerate(hits)]
     fused.sort(key=lambda row: (-row[0], -row[1].score.total, row[1].ref))
     return tuple(hit for _, hit in fused), "ranks"
@@ -202,6 +205,7 @@ class Search:
         """The best pages; `limit` and `read` default to those of the options."""
         options = self._options
         limit, read = limit or options.limit, read or options.read
+        # Senses are taken from the hits, so a search for one page still needs the others.
         max_hits = max(limit, MAX_SENSES)
         ranked = [
             search.by_titles(max_hits)

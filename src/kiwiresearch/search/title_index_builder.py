@@ -37,6 +37,7 @@ CREATE TABLE gathered (number INTEGER PRIMARY KEY, folded TEXT, title TEXT, path
 STEPS = (
     "CREATE TABLE stamp (name TEXT PRIMARY KEY, value TEXT)",
     "CREATE TEMP TABLE place (id INTEGER PRIMARY KEY, number INTEGER)",
+    # The shortest titles get the lowest ids: the full-text index lists them first, and a search stops early.
     "INSERT INTO place (number) SELECT number FROM gathered ORDER BY length(folded), number",
     "CREATE TABLE titles (id INTEGER PRIMARY KEY, title TEXT, path TEXT, alias INTEGER)",
     "INSERT INTO titles SELECT id, title, path, alias FROM place CROSS JOIN gathered USING (number) ORDER BY id",
@@ -45,12 +46,14 @@ STEPS = (
     # In folded text only spaces separate words, and every other character counts: that is what 'ascii' does.
     "CREATE VIRTUAL TABLE held USING fts5"
     "(folded, content='', detail=none, columnsize=0, tokenize=\"ascii tokenchars '+#'\")",
+    # 32 MiB before FTS5 writes a segment, so there are few of them to merge.
     "INSERT INTO held (held, rank) VALUES ('hashsize', 33554432)",
     "INSERT INTO held (rowid, folded) SELECT id, folded FROM place CROSS JOIN gathered USING (number) ORDER BY id",
     "INSERT INTO held (held) VALUES ('optimize')",
     "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, held, row)",
     "CREATE TABLE words (word TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID",
     "INSERT INTO words SELECT term, doc FROM vocabulary",
+    # Three letters, as MIN_RIGHT_LETTERS in `titles.py` has it.
     "CREATE INDEX heads ON words (substr(word, 1, 3), length(word), count DESC)",
     "CREATE INDEX tails ON words (substr(word, -3), length(word), count DESC)",
 )
@@ -83,6 +86,7 @@ def build_titles(
         raise BadUsage(f"Cannot index {limit} titles.", remedy="Set a limit of 1 or more.")
     archive = without_policy(archive)  # one index for all; what a policy hides is filtered on reading
     with _clear_errors(file, archive.book):
+        # The lock of a process that was killed is released by the system, so no lock file has to be removed by hand.
         lock = FileLock(_with_suffix(file, "lock"))
         if not lock.acquire():
             return IndexBuild(file, 0, complete=False, state="busy")
@@ -138,7 +142,9 @@ def _gather(archive: Archive, gathered: Path, limit: int | None, progress: Repor
             ready = [row for entry in batch if (row := _row(entry, stamp.head))]
             rows += len(ready)
             start = batch[-1].number + 1 if batch else start
+            # Only an empty batch means that all titles were read: a full one may have been cut by the limit.
             stamp = IndexStamp(INDEX_VERSION, book.id, book.entries, rows, not batch, stamp.head)
+            # Rows and the number to continue from are written together, so that a killed build has no row twice.
             with connection:
                 connection.execute("BEGIN")
                 connection.executemany("INSERT INTO gathered VALUES (?, ?, ?, ?, ?)", ready)
@@ -193,6 +199,7 @@ def _finish(gathered: Path, file: Path, stamp: IndexStamp, progress: ReportProgr
             _write_stamp(connection, stamp, 0)
             connection.execute("COMMIT")
         with new.open("rb+") as stream:
+            # Before the rename, or a power cut could leave a complete name with an incomplete file.
             os.fsync(stream.fileno())
         new.replace(file)
     finally:
@@ -242,6 +249,7 @@ def main(arguments: list[str]) -> None:
 
     source, folder, *options = arguments
     with contextlib.suppress(AttributeError, OSError):
+        # Titles can wait; the requests of users cannot.
         os.nice(10)
     progress = _print_progress if "report" in options else None
     try:

@@ -124,6 +124,7 @@ def _one_slip(run_query: RunQuery, word: str) -> dict[str, Correction]:
 
 def _two_slips(run_query: RunQuery, word: str) -> dict[str, Correction]:
     found = {}
+    # The expressions must be those of the indexes `heads` and `tails`, or SQLite reads the whole table.
     for piece, ends in (
         (word[:MIN_RIGHT_LETTERS], "substr(word, 1, 3)"),
         (word[-MIN_RIGHT_LETTERS:], "substr(word, -3)"),
@@ -131,6 +132,7 @@ def _two_slips(run_query: RunQuery, word: str) -> dict[str, Correction]:
         for size in range(len(word) - 2, len(word) + 3):
             sql = f"SELECT word, count FROM words WHERE {ends} = ? AND length(word) = ? ORDER BY count DESC LIMIT ?"  # noqa: S608
             for other, count in run_query(sql, (piece, size, MAX_PER_LENGTH)):
+                # Optimal string alignment: like Levenshtein, with two swapped neighbours as one slip.
                 distance = OSA.distance(word, other, score_cutoff=2)
                 if distance <= 2:
                     found[other] = Correction(other, distance, count)
@@ -287,6 +289,7 @@ class TitleIndex:
         return found
 
     def _match(self, some: Sequence[str], operator: str = "", rows: int = MAX_FEW_ROWS) -> list[int]:
+        # Quoted for FTS5, which would read 'c++' or 'not' as syntax; folded words have no quotation marks.
         query = operator.join(f'"{word}"' for word in some)
         # The table `held` is the full-text index of the folded titles.
         sql = "SELECT rowid FROM held WHERE held MATCH ? ORDER BY rowid LIMIT ?"
@@ -319,6 +322,7 @@ class TitleIndex:
     def _counts(self, some: Collection[str]) -> dict[str, int]:
         found: dict[str, int] = {}
         listed = list(some)
+        # SQLite limits the variables of a statement.
         for start in range(0, len(listed), 500):
             part = listed[start : start + 500]
             marks = ",".join("?" * len(part))
@@ -326,6 +330,7 @@ class TitleIndex:
         return found
 
     def _rows(self, numbers: Collection[int]) -> list[TitleRow]:
+        # Our own ids, and not words of a user, so they may be written into the statement.
         listed = ",".join(map(str, sorted(numbers)))
         sql = f"SELECT {COLUMNS} FROM titles WHERE id IN ({listed}) ORDER BY id"  # noqa: S608
         return [self._row(found) for found in self._query(sql, ())]
@@ -338,6 +343,7 @@ class TitleIndex:
         try:
             with self._lock:
                 return self._connection.execute(sql, values).fetchall()
+        # A closed connection or a wrong statement is a bug, and not damage of the file.
         except sqlite3.ProgrammingError:
             raise
         except sqlite3.DatabaseError as problem:
@@ -352,6 +358,7 @@ def open_titles(file: Path, book: Book) -> TitleIndex | None:
     if not file.is_file():
         return None
     try:
+        # Immutable: the file is only ever replaced as a whole, so SQLite needs no locks and no journal.
         connection = sqlite3.connect(
             f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
         )
@@ -360,6 +367,7 @@ def open_titles(file: Path, book: Book) -> TitleIndex | None:
     try:
         stamp = read_stamp(connection)
         (pages,), (size,) = connection.execute("PRAGMA page_count"), connection.execute("PRAGMA page_size")
+        # A truncated file opens without an error, and fails only when a missing page is read.
         if pages[0] * size[0] != file.stat().st_size:
             raise sqlite3.DatabaseError("the file is cut short")
     except (sqlite3.Error, ValueError, TypeError, KeyError) as problem:

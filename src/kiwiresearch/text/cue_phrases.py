@@ -23,8 +23,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 
+# Possessive quantifiers (`*+`, `++`) here and below: no backtracking, so no text can make a pattern slow.
 FIGURE = r"(?<![\w.])\d[\d.,]*+(?:\s?[-–]\s?\d[\d.,]*+)?"
 ANYTHING = {"#": FIGURE, "*": r"\w++"}
+# Lazy, so that the words after the gap are found as early as possible.
 GAP = r"(?:\W++\w++){0,8}?"
 BETWEEN = r"(?:(?<=\d)\s*+|\W++|\s*+(?=[^\w\s]))"
 """No space is needed after a number ('500mg') or before a sign ('5%')."""
@@ -114,6 +116,7 @@ class Cue:
 
     def search(self, text: str) -> re.Match[str] | None:
         """The first of the phrases in a text in plain lower case."""
+        # If every phrase needs some group, a text without a word of any of them cannot match.
         may_match = not self.needed_groups or any(self._cues.group(name).search(text) for name in self.needed_groups)
         return self.pattern.search(text) if may_match else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+# Direction marks would let a title of a book reorder the words around it on the screen.
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 """Control characters, line ends of any kind, and marks that change the writing direction."""
 
@@ -72,6 +73,7 @@ def count_of(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+# '=1', '-5' and ' =1'; not 'a-b'.
 FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
 """The start of a text that a spreadsheet would compute; some also accept the full-width signs of Asian keyboards."""
 

@@ -46,6 +46,7 @@ class HedgeCue:
         return Hedge(start, found.end(), text[start : found.end()].lower(), self.kind) if found else None
 
 
+# `re` has a cache of its own, but its limit is shared by the whole program.
 _compiled = cache(re.compile)
 
 

@@ -295,6 +295,7 @@ def stemmer(language: str) -> Callable[[str], str]:
     @lru_cache(maxsize=131_072)
     def stem_of(word: str) -> str:
         folded = one_spelling(fold(word))
+        # Figures and signs have no stem.
         if not folded.isalpha():
             return folded
         with lock:

@@ -31,13 +31,16 @@ CASE_VARIANTS = str.maketrans("ſıİK", "siiK")
 MAX_FIGURE_CHARS = 40
 SCALE_GAP = " \u00a0\u2009\u202f-"
 
+# '1,234.5', '1 234 567', '2½', '1 3/4'; of '1,23' only the 1, since groups have three digits.
 FIGURE = re.compile(
     rf"(?:(?P<whole>[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])|[0-9]{{1,3}}(?:{SPACES}[0-9]{{3}})+(?![0-9])|[0-9]+)"
     rf"(?P<rest>\.[0-9]+)?|(?P<bare>\.[0-9]+))"
     rf"(?:{SPACES}?(?P<sign>[{PART_SIGNS}])|(?:{SPACES}(?P<top>[0-9]))?[/⁄](?P<under>[0-9]{{1,4}})(?![0-9/]))?"
     rf"|(?P<alone>[{PART_SIGNS}])"
 )
+# '500 men', '500%', '12)'; not '1-2' or '10-3', which need the complete pattern.
 SIMPLE = re.compile(r"[0-9]{1,6}(?=(?: [A-Za-wyz(]|[)%;\t\n–-](?![0-9])))(?!10[-−])")
+# ' × 10²⁴', 'x10^6', and ' × 10-3', whose raised exponent was lost in the text; not ' × 105', which may be a product.
 POWER = re.compile(
     rf"{SPACES}?[×x·*⋅]{SPACES}?10(?:\^[({{]?(?P<caret>[-−+]?[0-9]{{1,3}})(?![0-9])[)}}]?|(?P<high>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}})|(?P<lost>[-−][0-9]{{1,3}})(?![0-9]))"
 )
@@ -289,6 +292,7 @@ def _branches(rests: Iterable[str]) -> str:
     by_letter: dict[str, list[str]] = {}
     for rest in rests:
         by_letter.setdefault(rest[:1], []).append(rest[1:])
+    # Reversed, so that longer words come before those they start with: 'seventy' before 'seven'.
     branches = [
         re.escape(letter) + (_branches(below) if len(below) > 1 else re.escape(below[0]))
         for letter, below in sorted(by_letter.items(), reverse=True)

@@ -77,6 +77,7 @@ class Quantity(NamedTuple):
     @property
     def rounding(self) -> float:
         """How far the true value may be from the written one, judging by its significant digits."""
+        # '20 people' are exactly twenty; '2000 people' may be rounded.
         if not self.unit and self.low == int(self.low) < COUNTED_ONE_BY_ONE and self.step <= COUNTED_ONE_BY_ONE / 2:
             return 0.0
         if self.unit == "K":
@@ -89,6 +90,7 @@ def quantity_relation(one: Quantity, other: Quantity) -> QuantityRelation:
     if not _same_kind(one, other):
         return "different kinds"
     noise = FLOAT_NOISE * max(abs(one.high), abs(other.high))
+    # From the closest relation to the most distant: the first that holds is returned.
     off = max(abs(one.low - other.low), abs(one.high - other.high))
     is_open = one.is_open or other.is_open
     if off <= noise and (not is_open or one.qualifier == other.qualifier):
@@ -140,6 +142,7 @@ MAX_QUALIFIER_WORDS = 4
 NUMBER_AHEAD = rf"(?=[^\W_]|[.$£€¥₹−-]|[{PART_SIGNS}])"
 SENTENCE_END = re.compile(r"[.!?:;\n][\"”’)\]]*\s*[\"“‘(\[]*$|^[\s\"“‘(\[]*$")
 
+# What looks like a number and measures nothing. The order matters: a time before a ratio, a ratio before a version.
 NO_QUANTITY = re.compile(
     rf"""
       [0-9]{{1,2}}:[0-9]{{2}}[0-9:.]*(?:{SPACES}?[AaPp]\.?[Mm]\b\.?)?     # a time of day
@@ -235,6 +238,7 @@ class NumberCues:
             for length in range(min(MAX_QUALIFIER_WORDS, len(words)), 0, -1):
                 if found := self._qualifiers.get(" ".join(words[-length:]).lstrip(OPENING)):
                     return found
+        # A sign that is joined to the number or stands alone: '~', '<', '>'.
         if words and (found := self._qualifiers.get(words[-1][-1])):
             return found
         for end in ends:

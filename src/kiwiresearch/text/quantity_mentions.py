@@ -91,6 +91,7 @@ BEFORE_WORD = re.compile("[0-9]+ [b-oq-wyzB-OQ-WYZ(]|[A-Za-z]")
 
 DIGIT = re.compile(f"[0-9{PART_SIGNS}]")
 RUN = re.compile(r"[0-9.,:/]*")
+# ' (' and ' (about ', with at most two words before the number.
 CONVERSION_BRACKET = re.compile(r"\s?[(\[]\s?(?:[a-z.]+\s){0,2}[~≈]?")
 MORE_IN_BRACKET = re.compile(r"\s?(?:[;,/]|or)\s?")
 PER_SIGNS = ("/", " ", "-", "\u00a0")
@@ -162,6 +163,7 @@ class _Reader:
         while True:
             if digit < self.next:
                 digit = found.start() if (found := DIGIT.search(text, self.next)) else size
+            # The pattern of number words needs a character before the word, so the start of the text is tested apart.
             if word < self.next and not word == self.next == 0:
                 word = found.start() + 1 if (found := numbers.starts.search(text, max(self.next - 1, 0))) else size
             if min(digit, word) >= size:
@@ -316,5 +318,6 @@ class _Reader:
             return False
         if not first.unit or first.unit != second.unit or first.written_unit == second.written_unit:
             return False
+        # Slightly more than the rounding, for the error of converting floats.
         allowed = max(first.rounding, second.rounding) * (1 + 1e-9)
         return abs(first.low - second.low) <= allowed and abs(first.high - second.high) <= allowed

@@ -8,6 +8,7 @@ from functools import cache
 
 from kiwiresearch.text.languages import language_words
 
+# Possessive, so that a long run of closing signs is read once.
 CLOSING = r"""[\])"'”’»]*+"""
 NEXT_SENTENCE = r"""[ \t]++(?=["'“‘«(\[¿¡]*+[^\W_a-zß-öø-ÿа-яё])"""
 """The next word starts with a capital letter or a digit."""
@@ -60,6 +61,7 @@ def _abbreviation_tails(language: str) -> frozenset[str]:
 
 def _ends_sentence(text: str, dot: int, following: int, language: str) -> bool:
     """Whether a full stop ends a sentence, and does not merely belong to an abbreviation."""
+    # The word before the full stop; limited, so that a text without spaces does not make each stop slower.
     word = text[max(text.rfind(" ", max(dot - MAX_WORD_CHARS, 0), dot) + 1, dot - MAX_WORD_CHARS, 0) : dot]
     if not word.isalpha():
         last = LAST_WORD.search(word)

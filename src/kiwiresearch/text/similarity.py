@@ -16,6 +16,7 @@ from kiwiresearch.text.languages import language_words, stemmer
 from kiwiresearch.text.words import UNSPACED_SCRIPTS, common_prefix_length, fold, plain_lower, words_in
 
 WORD = re.compile(r"[^\W_]+")
+# Longest first: 'foundations' loses 'ations'. Four letters must remain, so 'nations' loses only its 's'.
 ENDINGS = (
     "ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "ly", "s", "y", "e",
 )  # fmt: skip

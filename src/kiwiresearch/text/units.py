@@ -12,12 +12,14 @@ from kiwiresearch.text.languages import any_of
 from kiwiresearch.text.number_words import PARTS, RAISED, SPACES, Amount, number_words, quantity_file
 from kiwiresearch.text.quantity import NO_QUANTITY, WordsBefore, number_cues
 
+# ' km²', ' °C', '-mile', ' m2'; not ' m23', and of ' km/h' the part before the stroke, which `divided` continues.
 TOKEN = re.compile(
     rf"(?P<gap>{SPACES}?-?)(?P<word>°{SPACES}?[CFK](?![^\W_])|[%％‰°℃℉¢€£]|[UuAC]\.?[Ss]\.?{SPACES}?\$"
     rf"|U\.S\.(?= )|[^\W\d_]+(?:\^?[23](?![\d.,]\d|\d)|[²³])?(?![\d_]))"
 )
 LONGER = re.compile(r"\.?[ \u00a0-](?:per |an |a )?[^\W\d_]+(?:[²³])?(?:[ -][^\W\d_]+)?")
 OVER = re.compile(rf"{SPACES}?/{SPACES}?|[ -]per[ -]|[ -]p\.{SPACES}?")
+# ' s⁻¹' and '·m-2' after another unit.
 INVERSE = re.compile(rf"(?:{SPACES}|[·⋅])?([^\W\d_]+)([⁻−-][¹²³1-3])(?!\d)")
 POWERS = ("²", "³")
 
@@ -85,6 +87,7 @@ class Units:
     ) -> WrittenUnit | None:
         """The unit after a number that ends at `start`; `is_sure` accepts 'in' and other ambiguous words."""
         found = self._one(text, start, limit, scale=scale, is_sure=is_sure)
+        # A temperature is never divided: '5 °C/100 m' is a gradient.
         if found is None or found.unit.offset:
             return found
         return self.divided(text, found, limit)
@@ -121,6 +124,7 @@ class Units:
         unit = self.symbols.get(word) or self.names.get(low)
         if unit is None or (not is_sure and self._is_trap(text, gap, word, found.end())):
             return None
+        # '5 pounds' are a mass, '5 million pounds' are money.
         if scale >= 1e6 and low in self._money:
             unit = Unit(self._money[low], 1.0)
         return WrittenUnit(unit, found.start("word"), found.end())
@@ -213,6 +217,7 @@ class MeasureReader:
         is_negative = False
         if not money and start > floor:
             last, second = text[start - 1], text[start - 2] if start > 1 else " "
+            # '1990-95' or 'Apollo-11': a dash that joins, not a minus.
             if last in DASHES and (second.isalnum() or second in ")%°"):
                 return None
             if last.isalnum() or last in GLUE or (last == ":" and second.isdecimal()):
@@ -279,8 +284,10 @@ class MeasureReader:
         unit = second.written or side.written
         if by and unit is None:
             return None
+        # '1990–95', '12-5': not a range, but an abbreviation or a code.
         if amount.value >= high.value and is_dashed:
             return None
+        # '5 by 10 m', 'from 10 to 5', 'grew from 5 to 10': two values, of which the first is kept.
         if by or amount.value >= high.value or self.cues.is_change(before):
             return self._measured(begin, side.end, amount, amount, before, unit, side.money)._replace(is_split=True)
         return self._measured(begin, second.end, amount, high, before, unit, side.money)

@@ -62,9 +62,11 @@ def fold(title: str) -> str:
     """
     plain = title.lower() if title.isascii() else " ".join(map(_plain_word, title.split()))
     text = plain
+    # Initials first: once signs are spaces, 'U.S.' would be two words.
     if "." in text:
         text = INITIALS.sub(lambda found: found[0].replace(".", ""), text)
     if text.isascii():  # three times as fast as a table of characters
+        # Apostrophes are deleted, all other signs become spaces.
         text = text.encode("ascii").translate(ASCII_SPACED, b"'`").decode("ascii")
     else:
         text = text.translate(SPACED)
@@ -81,6 +83,7 @@ def without_spaces(folded: str) -> str:
 def _plain_word(word: str) -> str:
     if word.isascii():
         return word.lower()
+    # As Unicode compares without case: decomposed before and after `casefold`, and composed at the end.
     lowered = unicodedata.normalize("NFKD", word).casefold()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", lowered).translate(MARK_TABLE))
 
@@ -172,6 +175,7 @@ def occurrences(text: str, word: str, stem_of: Callable[[str], str]) -> list[int
         return _of_stem(text, stem, stem_of)
     if not word.isalnum():  # 'o'brien', 'u.s.', '1,000': the signs are part of the word
         return [at for at in _anywhere(text, word) if _is_complete_word(text, at, at + len(word))]
+    # Plain string search for what all forms have in common, and the stemmer only for what was found.
     start = word[: common_prefix_length(word, stem)] or word
     if len(start) > MIN_CERTAIN_LETTERS and start[-1] in "eiy":  # 'galaxi' is the stem of 'galaxy'
         start = start[:-1]
@@ -190,6 +194,7 @@ def occurrences(text: str, word: str, stem_of: Callable[[str], str]) -> list[int
 
 def _of_stem(text: str, stem: str, stem_of: Callable[[str], str]) -> list[int]:
     """Where words with a stem start, in a script that joins articles and particles to the following word."""
+    # A cheap test before the stemmer, which is the slow part.
     core = stem[:-1] if len(stem) >= MIN_CERTAIN_LETTERS else stem  # the last letter has variants
     forms = ((found.start(), found[0]) for found in RUN.finditer(text))
     return [at for at, form in forms if (core in form or MARK.search(form)) and stem_of(form) == stem]

@@ -198,6 +198,7 @@ def book_kind(metadata: Mapping[str, str], filename: str) -> BookKind:
     source = metadata.get("Source", "").lower()
     tags = metadata.get("Tags", "").lower()
     scraper = metadata.get("Scraper", "").lower()
+    # From the most reliable sign to the least; 'wiki' is in many names, so it comes late.
     if "_category:wikipedia" in tags or ".wikipedia.org" in source:
         return "wikipedia"
     if name.startswith("wikipedia") or creator.startswith("wikipedia"):

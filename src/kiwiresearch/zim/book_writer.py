@@ -115,8 +115,10 @@ def make_reproducible(file: Path) -> None:
     file is updated. Nothing else differs between two builds.
     """
     data = bytearray(file.read_bytes())
+    # Byte 8 of a ZIM file starts its UUID; a Xapian database has its own right after its header.
     places = [8, *(found.end() for found in XAPIAN_HEADER.finditer(data))]
     for place in places:
+        # Zeros while the hash is computed, or the random UUIDs would be part of it.
         data[place : place + 16] = bytes(16)
     content = hashlib.sha256(data[:-CHECKSUM_BYTES]).digest()[:16]
     for place in places:

@@ -72,6 +72,7 @@ def _articles(kinds: NDArray[np.uint8], namespaces: NDArray[np.uint8], front: Nu
 def _redirects(kinds: NDArray[np.uint8], places: NDArray[np.uint64], articles: Flags) -> Numbers:
     """The numbers of the redirects that end at an article."""
     numbers = np.flatnonzero(kinds == REDIRECTS).astype(np.uint32)
+    # All chains at once: each round moves every redirect one step, until none leads to a redirect.
     ends = places[numbers]
     for _ in range(MAX_HOPS):
         inside = ends < len(kinds)
@@ -100,6 +101,7 @@ def _classify(
         many = min(ENTRIES_PER_BLOCK, count - start)
         # A table that is cut short is padded with pointers beyond the end, which are dropped as damaged.
         offsets = np.frombuffer(read(pointers + 8 * start, 8 * many).ljust(8 * many, b"\xff"), dtype="<u8")
+        # As floats, because adding to the largest integers would wrap around.
         inside = np.flatnonzero(offsets.astype(np.float64) + ENTRY.itemsize <= size)
         found = _entries(read, offsets[inside])
         here = inside + start
@@ -109,6 +111,7 @@ def _classify(
         namespaces[here] = found["space"]
         leads = found["type"] >= WITHOUT_CONTENT
         at, blob = found["at"].astype(np.uint64), found["blob"].astype(np.uint64)
+        # Cluster and blob in one number: sorting by it puts the entries of a cluster next to each other.
         places[here] = np.where(leads, at, (at << np.uint64(32)) | blob)
     return kinds, namespaces, places
 

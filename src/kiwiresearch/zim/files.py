@@ -68,6 +68,7 @@ def _parts_of(path: Path) -> tuple[Path, ...]:
 
 def _split_parts(first: Path) -> tuple[Path, ...]:
     parts = []
+    # 'zimaa', 'zimab' … up to the first one that is missing.
     for item in string.ascii_lowercase:
         for two in string.ascii_lowercase:
             part = first.with_suffix(f".zim{item}{two}")
@@ -156,6 +157,7 @@ class FileGuard:
     def _piece(self, handle: int, place: int, count: int) -> bytes:
         pieces = []
         with self._seek_lock:
+            # Seek and read under a lock, since threads share the position; `os.pread` does not exist on Windows.
             os.lseek(handle, place, os.SEEK_SET)
             while count > 0 and (piece := os.read(handle, count)):
                 pieces.append(piece)
@@ -230,6 +232,7 @@ class OpenFileNotes:
         for note in sorted(self._folder.glob("*.json")) if self._folder.is_dir() else []:
             lock = FileLock(note.with_suffix(".lock"))
             with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):
+                # A lock that can be taken means that its process has ended, whatever its number is used for now.
                 if note == self._note or not lock.acquire():
                     continue
                 rows = json.loads(note.read_text(encoding="utf-8"))

@@ -141,9 +141,11 @@ def probe(path: Path, *, check: bool, timeout_s: float | None = PROBE_TIMEOUT_S)
     except OSError:
         return FileCheck("unchecked", is_conclusive=False)
     try:
+        # The last line: libzim may print something before it.
         row = json.loads(done.stdout.decode("utf-8", "replace").strip().splitlines()[-1])
         return FileCheck(row["state"], row["reason"])
     except (ValueError, KeyError, IndexError, TypeError):
+        # A crash may have another cause, such as too little memory, so it is not remembered.
         reason = f"the process that read it exited with code {done.returncode}"
         return FileCheck("unopenable", reason, is_conclusive=False)
 

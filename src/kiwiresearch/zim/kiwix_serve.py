@@ -176,6 +176,7 @@ class ServeArchive:
     def info(self, path: str) -> EntryInfo:
         final, via, response = self._fetch_found(path, "HEAD")
         stated = _stated_size(response)
+        # Without a stated size, the page has to be read to know it.
         size = int(stated) if stated.isascii() and stated.isdigit() else len(self.read(final).content)
         return EntryInfo(EntryRef(self._book.id, final), response.headers.get("content-type", ""), size, via)
 
@@ -284,6 +285,7 @@ class ServeArchive:
             path = target
 
     def _raw(self, path: str, method: str, span: ByteRange | None) -> HttpReply:
+        # HTTP clients resolve dots in an address before they send it, which would be another page.
         if any(part in (".", "..") for part in path.split("/")) or not is_encodable(path):
             return NOT_FOUND_REPLY
         response = self._server.get_or_raise(self._addresses.raw(path), method=method, span=span)

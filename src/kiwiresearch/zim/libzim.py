@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from kiwiresearch.zim.directory import Directory
 
+# The descriptors belong to the process: two threads that redirect them at once would restore the wrong ones.
 _lock = threading.RLock()
 
 
@@ -45,6 +46,7 @@ def quiet() -> Iterator[None]:
             sys.stderr.flush()
         _flush_c_buffers()
         try:
+            # C code writes to the descriptors directly, so replacing `sys.stdout` would not catch it.
             saved = [(fd, os.dup(fd)) for fd in (1, 2)]
         except OSError:  # a process without standard streams has nothing to protect
             yield
@@ -141,6 +143,7 @@ class LibzimArchive:
         with self._reporting_damage(path):
             item = raw.get_item()
             stored = stored_at(self._guard.read, raw._index)
+            # Compressed, or our reading of the structure disagrees with libzim's, which then decides.
             if stored is None or stored.size != item.size:
                 return bytes(item.content[start:end])
             count = max(min(end, stored.size) - start, 0)
@@ -194,6 +197,7 @@ class LibzimArchive:
             if self._suggester is None:
                 with quiet():
                     suggester = libzim.suggestion.SuggestionSearcher(self._raw)
+                    # The first use prints a line, so it happens while the output is silenced.
                     list(suggester.suggest(text).getResults(0, 1))
                 self._suggester = suggester
             # Old books suggest every redirect of a page too: ask for more, so that enough pages remain.
@@ -214,6 +218,7 @@ class LibzimArchive:
             if number % GUARDED_ENTRIES == 0:
                 self._guard.check()
             try:
+                # A damaged entry costs its own title, not the rest of the list.
                 found = self._listing.title_at(number, front)
             except DAMAGED_ENTRY_ERRORS:
                 continue

@@ -82,6 +82,7 @@ def _stored(read: ReadBytes, number: int) -> StoredBytes | None:
     if marks & PACKING_MASK not in NOT_PACKED:
         return None
     offsets = struct.Struct("<QQ" if marks & WIDE_OFFSETS_FLAG else "<II")
+    # Two neighbouring offsets, of this blob and the next; `size // 2` is the width of one.
     start, end = offsets.unpack(read(head + 1 + blob * offsets.size // 2, offsets.size))
     if start > end:
         raise ValueError("offsets out of order")

@@ -61,6 +61,7 @@ def resolve_href(base: str, href: str) -> Target | None:
         anchor = _unquoted(anchor)
     if not address:
         return Target(base, anchor)
+    # The colon is tested first, because this runs for every link of every page.
     if ":" in address and SCHEME.match(address) and _is_scheme(address):
         return None
     address = _unquoted(address)
@@ -89,6 +90,7 @@ def _without_dots(path: str) -> str:
     parts = path.split("/")
     for part in parts:
         if part == "..":
+            # A slice, since '..' at the root must not fail.
             del result[-1:]
         elif part != ".":
             result.append(part)
@@ -122,6 +124,7 @@ def find_path(archive: Archive, name: str) -> str | None:
     name = " ".join(name.split()) if "\n" in name else name.strip()
     if not name:
         return None
+    # From exact to approximate: titles, then paths, then suggestions that differ only in case.
     for title in dict.fromkeys((name, name.replace("_", " "), name[:1].upper() + name[1:])):
         if found := archive.by_title(title):
             return found

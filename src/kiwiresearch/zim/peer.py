@@ -158,6 +158,7 @@ class PeerArchive:
             if call.name not in EMPTY_ANSWERS:
                 raise PageNotFound(f"{self._book.title!r} has no page at {call.args[0][:MAX_SHOWN_CHARS]!r}….")
             return call.read(EMPTY_ANSWERS[call.name], b"")
+        # Pages are large and read once, so they are given out only once; small replies stay for the next time.
         known = self._prefetched.get(call)
         if known is not None and call.name == "read":
             del self._prefetched[call]

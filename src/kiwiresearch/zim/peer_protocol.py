@@ -132,11 +132,13 @@ def answer_call(handlers: Mapping[str, CallHandler], target: object, call: Seque
 def _is_valid(value: Any, kind: type) -> bool:
     if kind in (int, ListLimit):
         return type(value) is int and 0 <= value <= (MAX_NUMBER if kind is int else MAX_WANTED)
+    # The exact type: a bool is an int to `isinstance`, and must not pass for a number.
     return type(value) is kind and isinstance(value, str | list) and len(value) <= MAX_TEXT_CHARS
 
 
 def error_name(error: KiwiError) -> str:
     """The name an error is sent under: its own, or that of its nearest parent among BOOK_ERRORS."""
+    # Only called for errors that were caught as one of BOOK_ERRORS, so there is always a name.
     return next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in BOOK_ERRORS)
 
 
@@ -210,6 +212,7 @@ def unpack_replies(body: bytes, count: int) -> list[CallReply | None]:
         found, end = _rows(rows, body, place + size)
     except (KeyError, TypeError, IndexError, ValueError, RecursionError) as problem:
         raise BadCallReply(str(problem)) from problem
+    # Bytes that nothing asked for mean that the lengths are wrong, so nothing of it can be trusted.
     if end != len(body):
         raise BadCallReply("it has extra bytes")
     return found
@@ -290,6 +293,7 @@ class PeerBook:
 def announcement_of(book: Book, titles: tuple[int, bool] | None) -> JsonDict:
     """How a host announces one of its books: with the name of the file, but not its folder."""
     record: JsonDict = asdict(book) | {"titles": list(titles) if titles else None}
+    # Other hosts need not know the folders of this one.
     record["source"] = PurePath(book.source).name
     return {key: _storable(value) for key, value in record.items()}
 

@@ -195,6 +195,7 @@ class PolicyArchive:
     def info(self, path: str) -> EntryInfo:
         item = self.inner.info(path)
         self._refuse_hidden(path, item.ref.path, *map(title_of_path, item.via))
+        # A server's title is only in the page itself, so it has to be requested in addition to the path.
         if self._is_served and item.is_html:
             self._refuse_hidden(path, item.ref.path, self.inner.title(item.ref.path))
         return item
@@ -223,6 +224,7 @@ class PolicyArchive:
         return title
 
     def estimate(self, words: str) -> int:
+        # Hidden pages are counted too: the figure only says how common a word is.
         return self.inner.estimate(words)
 
     def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
@@ -366,6 +368,7 @@ def hidden_name_among(archives: Iterable[Archive], names: Iterable[str]) -> Hidd
     wanted = list(dict.fromkeys(filter(None, names))) if guarded else []
     shown: list[str] = []
     for name in sorted(wanted, key=len, reverse=True):
+        # 'Beer' is hidden, but in 'Beer Hall Putsch' it is part of the name of a page that may be read.
         if any(f" {fold(name)} " in f" {longer} " for longer in shown):
             continue
         for archive in guarded:

@@ -56,6 +56,7 @@ class ShelfFile:
 
     def books(self) -> tuple[ListedBook, ...]:
         try:
+            # Paths may contain bytes that are not UTF-8; escaped like this they survive reading and writing.
             text = self.path.read_text(encoding="utf-8", errors="surrogateescape")
         except FileNotFoundError:
             return ()

@@ -14,6 +14,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.system import expand_user
 from kiwiresearch.zim.archive import Book, Indexes, book_kind, clean_metadata, flavour_of, languages_of, tags_of
 
+# '/kiwix/viewer#x' and '/kiwix/content/book/A/x' both leave '/kiwix'.
 OWN_PAGES = re.compile(r"/(?:viewer|content|catalog|search|raw|suggest)\b.*$")
 ORIGIN = re.compile(r"^[a-z]+://[^/]*")
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -299,4 +300,5 @@ def _library_path(folder: Path, name: str) -> Path:
     plain = Path(name)
     file = plain if plain.is_absolute() else folder / plain
     decoded = Path(unquote(str(file)))
+    # The path may be percent-encoded, but a name may also have a percent sign: the file that exists decides.
     return decoded if not file.exists() and decoded.exists() else file

@@ -33,6 +33,7 @@ from kiwiresearch.messages import Message
 from kiwiresearch.text import Quantity, quantity_relation, roots_of, sentence_starts
 from kiwiresearch.text.dates import DateMention, DateRange, date_relation
 
+# '1,200.50', 'cost' and '(' are one piece each: numbers stay whole, and punctuation counts.
 PIECE = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[^\s\w]")
 MAX_CHANGED_PIECES = 8
 MAX_LENGTH_DIFFERENCE = 5 * MAX_CHANGED_PIECES
@@ -59,6 +60,7 @@ def compare_near_identical(a: SentenceReading, b: SentenceReading) -> NearIdenti
     mine, theirs = list(PIECE.finditer(a.text)), list(PIECE.finditer(b.text))
     before = _common_start(mine, theirs)
     shorter = min(len(mine), len(theirs))
+    # Limited so that nothing is counted from both ends: 'a b' and 'a b b' have two pieces in common, not three.
     after = min(_common_start(mine[::-1], theirs[::-1]), shorter - before)
     same = before + after
     if same < MIN_SAME_PIECES or same < MIN_SAME_SHARE * max(len(mine), len(theirs)):
@@ -85,6 +87,7 @@ def _compare_spans(a: SentenceReading, one: TextSpan, b: SentenceReading, other:
         return None
     if isinstance(x, DateMention) and isinstance(y, DateMention):
         return NearIdentical(None if _dates_agree(x.when, y.when) else _contradiction("a date", a, one, b, other))
+    # A date against a number, or two words such as 'third' and 'fourth': in the same place of the same words.
     if not (isinstance(x, Quantity) and isinstance(y, Quantity)):
         return NearIdentical(_contradiction("a number", a, one, b, other))
     kind = _number_difference(x, y)
@@ -109,10 +112,12 @@ def _number_difference(x: Quantity, y: Quantity) -> DisagreementKind | None:
     """How two numbers differ: here, any difference counts that rounding or estimating does not explain."""
     relation = quantity_relation(x._replace(qualifier=""), y._replace(qualifier=""))
     gap = gap_of(x, y)
+    # Different units of one thing contradict each other ('12 km', '12 kg'); different things that are counted do not.
     if relation == "different kinds":
         return "contradiction" if x.unit != y.unit else "different scope"
     if relation == "same" or (relation == "rounding" and x.written_unit != y.written_unit):
         return None
+    # Two ranges are stated on purpose, so no tolerance applies.
     if x.is_range and y.is_range:
         return "contradiction"
     if gap <= ESTIMATE_TOLERANCE and (x.qualifier or y.qualifier or x.is_range != y.is_range):
@@ -166,6 +171,7 @@ def compare_loosely(a: ComparedSentence, b: ComparedSentence) -> Disagreement | 
     """The first kind of value that both sentences have but disagree on in every pair."""
     if a.text == b.text or _overlap(a, b) < MIN_OVERLAP:
         return None
+    # All pairs must be apart, and there must be one: the set is empty if a sentence has no date.
     dates = {date_relation(mention.when, other.when) for mention in a.dates for other in b.dates} == {"apart"}
     numbers = _numbers_apart(a, b)
     if dates and numbers:
@@ -215,6 +221,7 @@ def _overlap(a: ComparedSentence, b: ComparedSentence) -> float:
     one, other = _words(a), _words(b)
     common = len(one & other)
     smaller = min(len(one), len(other))
+    # The overlap coefficient, reduced for sentences with so few words that sharing them means little.
     return common / smaller * min(1.0, common / ENOUGH_WORDS) if smaller else 0.0
 
 
@@ -228,6 +235,7 @@ def _weak_contradiction(what: DisputedValue, a: tuple[int, int], b: tuple[int, i
     return Disagreement("contradiction", what, a, b, why, LOOSE_STRENGTH)
 
 
+# Also two or more spaces before a capital or a figure, unless a sentence ends there: 'Rome  Area 12'.
 CELL_END = re.compile(r"\n+|\s*\|+\s*|(?<=[^\s.!?]) {2,}(?=[A-Z0-9])")
 """Where a line ends, or a cell of a table that was written as text."""
 
@@ -259,6 +267,7 @@ def compare_sentences(a: ComparedSentence, b: ComparedSentence) -> Disagreement 
     found = [
         d for d in (compare_values(one, other), compare_single_values(one, other), compare_denials(one, other)) if d
     ]
+    # A contradiction is reported rather than a difference that has an explanation, however strong that is.
     return max(
         found, key=lambda disagreement: (disagreement.kind == "contradiction", disagreement.strength), default=None
     )
@@ -283,6 +292,7 @@ def compare_texts(a: str, b: str, title: str = "", language: str = "eng") -> Tex
     ]
     outcomes += [_outcome(s, s, found) for s in [*ones, *others] if (found := check_count_against_list(reading_of(s)))]
     outcomes += [_outcome(s, s, found) for s in [*ones, *others] if (found := check_duration_against_years(s))]
+    # Only if the strict comparison found nothing: this one is for texts that somebody chose to compare.
     if not any(outcome.conflict for outcome in outcomes):
         outcomes += [
             _outcome(sentence, other, found)

@@ -18,6 +18,7 @@ DisagreementKind = Literal["different year", "different scope", "unit or roundin
 DisputedValue = Literal["a number", "a date", "a name", "a denial"]
 TextSpan = tuple[int, int]
 
+# '1961' in '1961 : she became director' and in 'Founded:1961'; not in 'In 1961 she', which `dates_in` reads.
 LONE_YEAR = re.compile(r"(?:^|[\t|:]) *(1\d{3}|20\d\d)(?= *(?:[:\t|–—]|$))", re.ASCII)
 DAYS_AFTER_FIRST = 364
 """From the first day of a year to its last; leap years make no difference here."""
@@ -47,6 +48,7 @@ def _with_lone_years(text: str, dates: list[DateMention], language: str) -> tupl
     for found in LONE_YEAR.finditer(text):
         start, end = found.span(1)
         if not any(dated.start < end and start < dated.end for dated in dates):
+            # `dates_in` does not take a lone number for a year, so it reads the first day of that year.
             read = dates_in(f"{found[1]}-01-01", language)
             if read:
                 first = read[0].when.earliest
@@ -97,6 +99,7 @@ class SentenceReading:
     language: str
 
 
+# Each sentence is compared with many others, and reading it costs far more than comparing it.
 @lru_cache(maxsize=6_144)
 def read_sentence(
     text: str, subject: str, quantities: tuple[Quantity, ...], dates: tuple[DateMention, ...], language: str
@@ -133,6 +136,7 @@ def _words(
     after_name = False
     for index, found in enumerate(WORD.finditer(text)):
         start, end = found.span()
+        # Clause ends and spans are sorted, so both pointers only move forward: one pass over the sentence.
         while clause < len(ends) and ends[clause] < start:
             clause += 1
         while at < len(spans) and spans[at][1] <= start:
@@ -237,6 +241,7 @@ def likeness(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: 
         + CLOSE_POINTS * close
     )
     value += KEY_POINTS if keyed else UNIT_POINTS if same_unit or crossed else 0
+    # Different subjects reduce what the words suggest instead of taking points away, so nothing becomes negative.
     value = value + SUBJECT_POINTS * subject if subject >= 0 else value * (1 + subject * UNRELATED_LOSS)
     if keyed and one.key in PERSONAL and subject == 1:
         value = max(value, LIFE_EVENT_LIKENESS)
@@ -247,9 +252,12 @@ def subject_likeness(a: SentenceReading, b: SentenceReading) -> float:
     """From -1.5 to 1: whether two sentences are about the same names."""
     if not a.subject and not b.subject:
         pronouns = {a.by_pronoun, b.by_pronoun}
+        # Without any name: 'he' and 'she' are two people; otherwise a weak sign that the subject is the same.
         return -1.0 if {"he", "she"} <= pronouns else 0.25
     if not a.subject or not b.subject:
         return 0.5
+    # Names of one subject that do not occur anywhere in the other sentence. Each side must have one: 'Einstein' and
+    # 'Albert Einstein' are the same, 'Albert Einstein' and 'Elsa Einstein' are not.
     mine, theirs = a.subject - b.content - b.subject, b.subject - a.content - a.subject
     if mine and theirs:
         return -1.5 if a.subject.isdisjoint(b.subject) else -1.0
@@ -265,6 +273,7 @@ def setting_difference(
     a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue
 ) -> tuple[DisagreementKind, Message]:
     """Whether two values hold for different times or scopes, or contradict each other."""
+    # Times before scopes, and scopes before places: the first that explains the difference is reported.
     mine, theirs = list(_times(a, one)), list(_times(b, other))
     if mine and theirs and all(date_relation(x, y) == "apart" for x in mine for y in theirs):
         return "different year", Message("They are about different times.", "differ.times")

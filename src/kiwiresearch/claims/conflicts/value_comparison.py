@@ -32,6 +32,7 @@ STARTS = frozenset({"beginning", "founding", "opening", "office", "launch"})
 ENDS = frozenset({"ending", "leaving"})
 """Events on the first or the last day of something that lasts."""
 
+# Decades and centuries are too vague for a contradiction.
 EXACT = frozenset({"day", "month", "season", "year"})
 
 
@@ -39,6 +40,7 @@ def match_dates(a: SentenceReading, one: SentenceValue, b: SentenceReading, othe
     if one.when is None or other.when is None:
         return None
     like = likeness(a, one, b, other)
+    # Checked before anything else, because it is the only contradiction between two different events.
     if one.key != other.key and (why := _why_impossible(a, one, b, other)):
         return ValueMatch(one, other, max(like, MIN_LIKENESS), "contradiction", why)
     same_event = bool(one.key) and one.key == other.key
@@ -87,6 +89,7 @@ def _same_event(a: SentenceReading, one: SentenceValue, b: SentenceReading, othe
         return 1.0 if shared == 1 else 0.0
     if (mine & a.names) - b.content and (theirs & b.names) - a.content:
         return 0.0
+    # From 0.8 to 1.0, since `shared` is at least one half.
     return 0.6 + 0.4 * shared if shared >= MIN_SUBJECT_OVERLAP else 0.0
 
 
@@ -128,6 +131,7 @@ def compare_values(a: SentenceReading, b: SentenceReading) -> Disagreement | Non
         match for sentence_value in a.values for other in b.values if (match := _match(a, sentence_value, b, other))
     ]
     agreeing = [m for m in matches if m.kind is None and (m.likeness >= SETTLED_LIKENESS or m.one.key == m.other.key)]
+    # By identity: two equal values of one sentence are still two, and only one of them may be settled.
     settled = {id(value) for match in agreeing for value in (match.one, match.other)}
     open_ = [m for m in matches if m.kind and id(m.one) not in settled and id(m.other) not in settled]
     support = AGREEMENT_BONUS * min(MAX_AGREEMENTS, sum(m.kind is None and m.likeness >= MIN_LIKENESS for m in matches))
@@ -219,6 +223,7 @@ def _difference(x: Quantity, y: Quantity, relation: QuantityRelation) -> tuple[D
     is_estimate = bool(x.qualifier or y.qualifier or x.is_range or y.is_range)
     allowed = ESTIMATE_TOLERANCE if is_estimate else TOLERANCE
     is_open = not {x.qualifier, y.qualifier} <= {"", "about"}
+    # The order matters: equal and overlapping values agree, whatever their difference is as a share.
     if relation == "same":
         return None, allowed
     if relation in ("rounding", "overlap") and (gap <= ESTIMATE_TOLERANCE or is_open):

@@ -19,6 +19,7 @@ from kiwiresearch.claims.conflicts.words import (
 from kiwiresearch.text import Quantity, plain_lower
 from kiwiresearch.text.dates import DateMention, DateRange
 
+# A colon with a space, or a bracket before a capital or a figure; not '(see below)'.
 OPENING = re.compile(r": |\((?=[A-Z0-9])")
 BETWEEN = {sign: re.compile(rf"\s*{sign}\s+(?:and\s+|or\s+)?") for sign in ",;"}
 LIST_FIGURE = re.compile(r"\d+")
@@ -54,6 +55,7 @@ def lists_in(text: str, open_words: frozenset[str], open_before: frozenset[str])
 
 def _count(inside: str, open_words: frozenset[str]) -> tuple[int, int] | None:
     """The least and the greatest number of items, which differ if an 'and' may be part of a name."""
+    # A list inside a list, or one that is open ('etc'), cannot be counted.
     if "(" in inside or ":" in inside or open_words & set(re.findall(r"[a-z.]+", inside.lower())):
         return None
     items = [item.strip() for item in BETWEEN[";" if ";" in inside else ","].split(inside.strip()) if item.strip()]
@@ -62,6 +64,8 @@ def _count(inside: str, open_words: frozenset[str]) -> tuple[int, int] | None:
     for item in items:
         if not (item[0].isupper() or LIST_FIGURE.fullmatch(item)) or len(WORDS.findall(item)) > MAX_ITEM_WORDS:
             return None
+    # 'Rome, Paris and Berlin' has three. 'Trinidad and Tobago, Berlin, Bonn and Cologne' has three to five, since any
+    # 'and' may be part of a name. A comma before 'and' means that it separates.
     joined = sum(len(AND.findall(item)) for item in items)
     last = len(AND.findall(items[-1]))
     if joined == 1 and last == 1 and not re.search(r"[,;]\s*(?:and|or)\s", inside):
@@ -117,6 +121,7 @@ def values_in(
     known: ComparisonWords,
     language: str,
 ) -> Iterator[SentenceValue]:
+    # The key is what a number counts ('ships'), or else the nearest word; for a unit it is a place to measure from.
     for quantity in (*quantities, *_bare_numbers(text, words, quantities, dates)):
         clause = _clause_at(words, quantity.start)
         key = shared_stem(plain_lower(quantity.counted), language) if quantity.counted else ""
@@ -175,6 +180,7 @@ def _bare_numbers(
 
 def _counted_nearby(words: Sequence[SentenceWord], start: int, end: int) -> str:
     """The thing counted by a number without a noun: survivors in 'three survived', people in 'a population of 500'."""
+    # The next word may have no stem ('500 of them'); then the word before the number counts.
     following = next((word.stem for word in words if word.start >= end), "")
     return following or next((word.stem for word in reversed(words) if word.end <= start and word.stem), "")
 
@@ -205,6 +211,7 @@ def _lists(
         return
     for listed in lists_in(text, known.in_open_lists, known.before_open_lists):
         said, key = _announced(words, quantities, listed, known, language)
+        # 'Planets: …' lists planets; brackets may list anything.
         if not key and not said and not listed.in_brackets:
             key = next((word.stem for word in words if word.stem), "")
         if key or said:
@@ -295,6 +302,7 @@ def _dated(
 
 def _moment(when: DateRange, day: int, *, ends: bool = False) -> DateRange:
     """The first or the last moment of a range, as exact as its precision."""
+    # The first year of '1914–1918' is all of 1914, not its first day.
     more = DAYS.get(when.precision, 364)
     earliest, latest = (day - more, day) if ends else (day, day + more)
     return DateRange(earliest, latest, when.precision, when.qualifier, when.calendar)
@@ -319,6 +327,7 @@ def _is_life(text: str, dated: DateMention) -> bool:
     if opening < 2 or ")" in text[opening : dated.start] or dated.start - opening > 80:
         return False
     inside = text[opening + 1 : dated.start].lower()
+    # '(r. 1509–1547)' is a reign, '(fl. 1120–1150)' the time of works.
     if re.search(r"\br\.|reign|rule|fl\.", inside):
         return False
     before = text[:opening].rstrip().rpartition(" ")[2]

@@ -30,6 +30,7 @@ class SingleRelation(NamedTuple):
 
 def compare_single_values(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
     """Two different values of one relation: born in Rome, born in Paris."""
+    # A cheap test that few pairs pass: both need a word such as 'born', 'by' or 'capital'.
     cues = comparison_words(a.language).relation_cues
     if cues.isdisjoint(a.lows) or cues.isdisjoint(b.lows) or are_unrelated(a, b):
         return None
@@ -50,6 +51,7 @@ def _differ(a: SentenceReading, one: SingleRelation, b: SentenceReading, other: 
         return False
     if one.relation.startswith("place"):
         regions = comparison_words(a.language).regions
+        # A region and a town in it do not contradict each other; without a map, no region contradicts any town.
         if (one.values <= regions) != (other.values <= regions):
             return False
         return bool((a.content | a.subject) & (b.content | b.subject) - one.values - other.values)
@@ -80,6 +82,7 @@ def single_relations(reading: SentenceReading) -> Iterator[SingleRelation]:
 def _place(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[SingleRelation]:
     words = reading.words
     for n in range(at + 1, min(at + MAX_PLACE_DISTANCE, len(words) - 1)):
+        # 'was born, and died in Rome': the place belongs to the next event.
         if words[n].low in known.events or words[n].low == "and":
             return
         if words[n].low in ("in", "at") and words[n + 1].is_name:
@@ -185,6 +188,7 @@ def compare_denials(a: SentenceReading, b: SentenceReading) -> Disagreement | No
     """One sentence denies the other, or says the opposite about the same thing."""
     if not a.content or not b.content or are_unrelated(a, b):
         return None
+    # The first two are symmetric; a prefix is only searched for in the second sentence.
     found = _denied(a, b) or _opposite(a, b) or _prefixed(a, b)
     if found is None and (swapped := _prefixed(b, a)):
         return swapped.reversed()
@@ -201,6 +205,7 @@ def _prefixed(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
         for prefix in prefixes:
             root = word.low[len(prefix) :]
             if word.low.startswith(prefix) and len(root) > 3 and root in a.lows and word.low not in a.lows:
+                # A sentence with both words, such as 'finished or unfinished', denies nothing.
                 if root in b.lows:
                     continue
                 plain = next(w for w in a.words if w.low == root)
@@ -213,6 +218,7 @@ def _prefixed(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
 def _denied(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
     known = comparison_words(a.language)
     denials = [[w for w in reading.words if w.low in known.denials] for reading in (a, b)]
+    # Exactly one denial in both sentences together: two may cancel each other out.
     if bool(denials[0]) == bool(denials[1]) or len(denials[0]) + len(denials[1]) != 1:
         return None
     lows = [_content_words(reading) for reading in (a, b)]
@@ -261,6 +267,7 @@ def _pair_of(a: SentenceReading, b: SentenceReading, pairs: Iterable[tuple[Phras
             if x[0] not in a.lows or y[0] not in b.lows:
                 continue
             one, other = _phrase(a.words, x), _phrase(b.words, y)
+            # If a sentence has both opposites ('rose and then fell'), it says nothing against either.
             if one and other and not _phrase(a.words, y) and not _phrase(b.words, x):
                 why = _opposed(" ".join(x), " ".join(y))
                 return Disagreement("contradiction", "a denial", one, other, why, 0.7)

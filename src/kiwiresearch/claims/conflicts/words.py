@@ -14,6 +14,8 @@ from kiwiresearch.text import language_words, stemmer
 
 DATA_FOLDER = files("kiwiresearch.claims") / "data" / "compare"
 
+# Removed after the stemmer, which leaves 'survivor' and 'survive' apart; at least five letters must remain, so
+# 'actor' keeps its ending.
 ENDINGS = ("ment", "or", "er", "ion", "anc", "enc", "ist", "ian", "al", "ur")
 MIN_STEM_CHARS = 5
 
@@ -139,6 +141,7 @@ def comparison_words(language: str) -> ComparisonWords:
         ordinals={word: n for n, word in enumerate(table["ordinals"]["words"][0].split(), 1)},
         superlatives=_set(table["ordinals"]["superlatives"]),
         common_ordinals=_set(table["ordinals"]["common"]),
+        # The first twenty words of the first line are 'one' to 'twenty', in order.
         numbers={word: n for n, word in enumerate(table["values"]["words"][0].split()[:20], 1)},
         measures=frozenset(word_family(word, name) for word in _set(table["values"]["measures"])),
         value_words=_set(table["values"]["words"]),
@@ -212,6 +215,7 @@ def event_at(
         for rest, name in known.event_phrases.get(word.low, ()):
             if tuple(w.low for w in words[at + 1 : at + 1 + len(rest)]) == rest:
                 found = (name, at, at + 1 + len(rest))
+        # The last event before the date and the first one after it: the nearest on each side.
         if found[0] and word.start < start:
             before = found
         elif found[0] and word.start >= end and not after[0]:
@@ -250,6 +254,7 @@ def owner_name(words: Sequence[SentenceWord], at: int, known: ComparisonWords) -
         word = words[place]
         if word.is_name:
             return _name_before(words, place + 1)
+        # Backwards over function words to the nearest name or noun. A pronoun leaves it open unless it comes first.
         if word.low in known.relative_pronouns or (not word.stem and word.low not in known.pronouns):
             continue
         if word.low in known.pronouns:

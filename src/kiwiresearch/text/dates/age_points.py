@@ -34,6 +34,7 @@ def centuries(text: str, date_words: DateWords) -> Iterator[DateExpression]:
 def _century(text: str, at: int, noun: str, date_words: DateWords) -> DateExpression | None:
     """The century whose noun starts at an offset, or the two of 'the 13th and 12th centuries'."""
     end = at + len(noun)
+    # Read backwards from the noun, which is rarer than ordinals; 90 characters are enough for two with all their words.
     found = date_words.group_before.search(text, max(0, at - 90), at)
     if found and not text[end : end + 1].isalnum() and not date_words.not_a_group.match(text, end):
         kind = date_words.groups[noun]
@@ -90,6 +91,7 @@ def _part(words: str, date_words: DateWords) -> str:
 
 
 def _ordinal(word: str, date_words: DateWords) -> int:
+    # '12th' has two digits, '5th' one; a word such as 'fifth' has none and is in the table.
     figures = word[:2] if word[:2].isdigit() else word[:1]
     return int(figures) if figures.isdigit() else date_words.ordinals.get(word, 0)
 
@@ -137,6 +139,7 @@ def _is_company(text: str, start: int, end: int, found: re.Match[str], date_word
 def _scaled(figures: str, scale: int) -> int:
     """A written number times a thousand or a million; 0 if it is not a number."""
     integer, _, decimals = figures.replace(",", "").partition(".")
+    # '1.2.3' is not a number. Digits are multiplied as integers, so that 0.1 million is exactly 100,000.
     if "." in decimals or len(integer + decimals) > MAX_AGE_CHARS:
         return 0
     return int(int(integer + decimals) * scale // 10 ** len(decimals))

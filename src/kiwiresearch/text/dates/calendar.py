@@ -54,6 +54,8 @@ def month_length(year: int, month: int, calendar: Calendar) -> int:
 def day_number(year: int, month: int = 1, day: int = 1, calendar: Calendar | None = None) -> int:
     """The Julian Day Number of a date, in the usual calendar if none is given."""
     # The year is counted from March, so that the leap day is its last.
+    # The usual integer algorithm for Julian Day Numbers: 153 days are the five months from March to July, and the last
+    # constant sets day 0 at 1 January 4713 BC.
     shifted = astronomical_year(year) + 4800 - (month < 3)
     days = day + (153 * ((month + 9) % 12) + 2) // 5 + 365 * shifted + shifted // 4
     if (calendar or usual_calendar(year, month, day)) == "julian":
@@ -63,6 +65,7 @@ def day_number(year: int, month: int = 1, day: int = 1, calendar: Calendar | Non
 
 def day_at(number: int, calendar: Calendar | None = None) -> Day:
     """The date of a Julian Day Number, in the usual calendar if none is given."""
+    # The same in reverse; 146097 days are 400 Gregorian years, 1461 days are four Julian ones.
     if (calendar or calendar_at(number)) == "julian":
         rest, centuries = number + 32082, 0
     else:

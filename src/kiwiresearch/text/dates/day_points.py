@@ -26,6 +26,7 @@ MAX_GUESSED_YEARS = 10
 """'c. 1524/1529' guesses a year; years further apart are something else."""
 
 NO_LETTERS = re.compile(r"[\W\d_]")
+# '3.5.1803' and '13/05/1803'; not '3.5/1803', whose signs differ, and not '3.5.1803.2'.
 NUMERIC = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2(?P<year>1[0-9]{3}|20[0-9]{2})(?![0-9]|[./-][0-9])")
 SPACES = " \u00a0"
 
@@ -77,6 +78,7 @@ def _read_year(text: str, point: DateExpression, found: re.Match[str], date_word
         point.number = year
         dual = DUAL.match(text, end)
         if dual and follows(year, dual[1]):
+            # The second year is the one that starts in January, as years do today.
             point.number, point.end, point.calendar = year + 1, dual.end(), "julian"
     else:
         point.end = found.start("year")
@@ -104,6 +106,7 @@ def with_month(text: str, point: DateExpression, date_words: DateWords) -> DateE
     if not month:
         return point
     point.kind, point.month, point.start = "month", month, first
+    # 'June to July 1944' and 'June–July 1944': another month before this one, after a word or a dash.
     gap = text[max(0, first - 10) : first].split(" ")
     if len(gap) > 2 and gap[-1] == "" and (gap[-2] in date_words.to or gap[-2] in date_words.both):
         earlier, earlier_start = _month_before(text, first - len(gap[-2]) - 1, date_words)
@@ -176,6 +179,7 @@ def with_era(text: str, start: int, end: int, date_words: DateWords) -> DateExpr
     year = _plain_year(text[start:end])
     if found["not"] or not year:
         return None
+    # A long number and letters without a space are a name or a code, not a year and its era.
     if text[end : end + 1].isalpha() and end - start > 4:
         return None
     point = DateExpression(start, found.end(), "year", year, era="bc" if found["bc"] else "ad")
@@ -292,6 +296,7 @@ def _is_listed(text: str, start: int, end: int, previous: DateExpression | None)
         return False
     gap = text[previous.end : start]
     near = abs(previous.number - int(text[start:end])) <= 150
+    # Near in time as well as in the text: 'in 1912, 1200 and …' goes on with a count.
     return near and len(gap) <= 6 and gap.replace("and", "").replace("or", "").strip() in ("", ",", "&", ", ,")
 
 

@@ -35,12 +35,14 @@ def points_in(text: str, date_words: DateWords) -> list[DateExpression]:
     """All dates, and all numbers that may turn out to be one, in the order of the text."""
     points: list[DateExpression] = []
     waiting = deque(_spelled_out(text, date_words))
+    # The end of the last date: nothing may start before it.
     done = 0
     for figures in FIGURES.finditer(text):
         start, end = figures.span()
         while waiting and waiting[0].end <= start:
             points.append(waiting.popleft())
             done = max(done, points[-1].end)
+        # Figures inside a date that is complete, or inside one in words ('the 12th century') that comes next.
         if start < done or (waiting and waiting[0].start <= start):
             continue
         if start and text[start - 1] not in BEFORE_FIGURES and not _is_glued(text, start, end, date_words):
@@ -69,6 +71,7 @@ def _at_figures(
     if length > MAX_AGE_CHARS:
         return None
     plain = length <= 4 and text[start:end].isdigit()
+    # From the most specific form to the least: a bare number is only a year if nothing else fits.
     point = numeric(text, start) if (length <= 2 and following in ("/", "-")) or "." in text[start:end] else None
     if point:
         return point
@@ -187,9 +190,11 @@ def joined_range(text: str, first: DateExpression, last: DateExpression, date_wo
     start, end = _completed(first, last)
     if not _make_range(text, start, end, link, date_words):
         return None
+    # 'winter 1944–45' is one winter.
     if start.season and end.kind == "year" and not end.season and end.number == start.number + 1:
         return single_range(text, start, date_words)
     one, other = _ends(start, end, date_words)
+    # Not in order: the second number belongs to something else.
     if one is None or other is None or one.earliest > other.latest or one.latest > other.latest:
         return None
     qualifier, lasting = QUALIFIERS.get(start.qualifier, ("", False))
@@ -248,6 +253,7 @@ def _make_range(text: str, start: DateExpression, end: DateExpression, link: str
         return False
     if not start.number or not end.number:
         return False
+    # From certain to uncertain: two dates make a range at once, two bare numbers need the strictest test.
     if start.is_certain and (end.is_certain or end.kind != "year"):
         return True
     if is_counted(text, end.end, end.number, date_words):

@@ -17,6 +17,7 @@ AND_YEAR = re.compile(r" [^\W\d_]{1,3} [12][0-9]{3}(?![0-9,])")
 """A short word and another year: ' and 1924'."""
 
 OPENERS = "([{\"“„«'‘"
+# After one of these a number is complete: no noun follows that it could count.
 EDGES = frozenset(".,;:)]}!?–—\n\t\"”»'’/|")
 EDGES_APART = frozenset((" –", " —", " -", " (", " |", " }"))
 OPENING_QUOTES = "\"“„«'‘"
@@ -27,6 +28,7 @@ OPEN_START = re.compile(r"[(\[]\s?\??\s?[–—-]\s?$")
 
 ENDS_RANGE = re.compile(r"(?<![0-9.,])(?<!/ )[0-9]{1,2} [–-] $")
 """'45 – 1050': a range whose first number is not a year is a range of counts, except 'Apollo 11 – 1969'."""
+# 'd. Paris ' and 'born at Upper Slaughter '; not 'he went ', where a verb is in between.
 AT_PLACE = re.compile(r"(?:^|[\s(;,])[^\s(;,]+(?: (?:at|in|near|of|the)| [^\W\d_a-z][\w.'’-]*,?){1,5} $")
 MEASURES = frozenset("%‰°×+=*^$€£²³")
 FIRST_CLEAR_YEAR, CLEAR_YEAR = 1600, 1999
@@ -128,6 +130,7 @@ def _at_edge(text: str, end: int) -> bool:
 
 
 def _has_year_context(text: str, start: int, end: int, before: Sequence[str], date_words: DateWords) -> bool:
+    # From the clearest context to the vaguest: the first that applies decides.
     if start == 0 or text[start - 1] == "\n":
         return _opens_line(text, end, date_words)
     if text[start - 1] in OPENERS:
@@ -250,6 +253,7 @@ def with_leading_words(
         return point
     left = len(before)
     while left and before[left - 1] in date_words.lead_ends:
+        # The longest phrase first: 'no later than' means 'before', although 'than' alone means nothing.
         for size in (4, 3, 2, 1):
             lead = date_words.leads.get(" ".join(before[left - size : left])) if size <= left else None
             if lead:

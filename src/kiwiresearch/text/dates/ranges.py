@@ -138,6 +138,7 @@ def date_relation(one: DateRange, other: DateRange) -> DateRelation:
         return "within"
     if first <= other_last and other_first <= last:
         return "overlap"
+    # Tried last, since it can explain away a real difference: only dates that are otherwise apart.
     if _other_reading(one, other) or _other_reading(other, one):
         return "calendar"
     return "apart"
@@ -154,6 +155,7 @@ def _readings(when: DateRange) -> Iterator[tuple[int, int]]:
     """The days that the same written date may mean in another calendar."""
     first = when.first_day
     length = when.latest - when.earliest
+    # Where the year started on 25 March, January to 24 March had the number of the year before.
     shifts = (-1, 0, 1) if (first.month, first.day) < (3, 25) and first.year <= LAST_LADY_DAY_YEAR + 1 else (0,)
     for shift in shifts:
         year = calendar_year(astronomical_year(first.year) + shift)

@@ -178,6 +178,7 @@ def _patterns(table: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
     any_present = f"{present}|{small}|{in_words}"
     signs = (
         f"(?P<ago>{table['ago']})|(?P<present>(?P<counted>{counted}+)(?:{any_present})|{present}"
+        # A conditional: with a scale, 'million years before present' is clear; without one, the phrase must end here.
         f"|(?:{in_words})(?(scale)|{is_end}))"
     )
     age = rf"(?:(?:{scale} )?(?:{signs})|(?P<short>{any_of(table['counted_ages'])}))(?!\w)"
@@ -195,6 +196,8 @@ def _patterns(table: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
             rf"(?:^|[\s(\[“\"—–-])(?:(?P<first_lead>{part})(?P<first>{ordinal})"
             rf"(?P<join>-?{join}|, )(?:the )?)?(?P<lead>{part})(?P<ordinal>{ordinal})[ -]$"
         ),
+        # '65.5 ± 0.3 Ma', '12,000–10,000 BP', '3 to 4 million years ago': an error, a second number after a joint, and
+        # its error are optional; the sign of an age is not.
         "ago": (
             rf"(?:(?:{error})?(?: (?P<first_scale>{scales})(?: (?:{table['years']}))?)?"
             rf"(?P<join>{join})(?P<last>{number}))?"

@@ -147,6 +147,7 @@ class _DateWriter:
     def _single(self) -> Phrase | None:
         """The name of a range that is one day, one month, one century, or a part of one."""
         when = self._date_range
+        # The turn of a century starts in one century and ends in the next, so both ends are tried.
         for day in (when.first_day, when.last_day):
             for name in self._names(day):
                 if name.span == (when.earliest, when.latest):
@@ -323,6 +324,7 @@ class _DateWriter:
         """Numbers of years; 'million' is used for all or none, since after the second it would count for both."""
         scales = self._forms["scales"]
         chosen = [
+            # The first scale with at most three decimals; the last one is plain years, which always fits.
             next(scale for scale in scales if index >= scale["from"] and index * 1000 % scale["from"] == 0)
             for index in numbers
         ]
