@@ -1,7 +1,7 @@
 """`python -m soak` loads a server for SOAK_MINUTES, kills a worker each minute, and restarts it every ten.
 
 SOAK_STORE is the address of a PostgreSQL database; without it, the server has its own SQLite files. At the end every
-finished run is verified, and what the server uses is compared with what it used at the start.
+finished run and every family is verified, and what the server uses is compared with what it used at the start.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from pathlib import Path
 import httpx2
 
 from soak.load import TIMEOUT_S, Load
+from soak.verifier import Verifier
 
 KILL_EVERY_S, RESTART_EVERY_S = 60.0, 600.0
 WARM_UP_S = 60.0
 """What the server uses is first measured after this time, when books and indexes are open."""
 CHILD = b"kiwiresearch.jobs.child"
+LOG = "server.log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +60,16 @@ class Server:
     """A server of the sample book that can be killed and started again at the same address."""
 
     def __init__(self, home: Path, temporary: Path, store: str) -> None:
-        self._environment = os.environ | {
+        self.environment = os.environ | {
             "KIWIRESEARCH_HOME": str(home),
             "TMPDIR": str(temporary),
             "KIWIRESEARCH_SERVE_REQUESTS_A_MINUTE": "1000000",  # all users come from one address
+            "KIWIRESEARCH_SERVE_FAMILY_OWNER": "true",  # only owners upload families
         }
         if store:
-            self._environment["KIWIRESEARCH_STORE"] = store
-        self._log = (home / "server.log").open("ab")
+            self.environment["KIWIRESEARCH_STORE"] = store
+        self._log = (home / LOG).open("ab")
+        self._log_file = home / LOG
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -99,34 +103,16 @@ class Server:
 
     def _start(self) -> None:
         command = [sys.executable, "-m", "kiwiresearch", "serve", "--port", str(self.port)]
-        self._process = subprocess.Popen(command, env=self._environment, stdout=self._log, stderr=self._log)
+        self._process = subprocess.Popen(command, env=self.environment, stdout=self._log, stderr=self._log)
         end = time.monotonic() + TIMEOUT_S
-        while time.monotonic() < end:
+        while time.monotonic() < end and self._process.poll() is None:
             try:
                 httpx2.get(f"{self.address}/api/health", trust_env=False, timeout=5)
             except httpx2.TransportError:
                 time.sleep(0.2)
             else:
                 return
-        raise TimeoutError("The server did not start; its log is beside its data.")
-
-    def verify(self, folder: Path) -> list[str]:
-        """Fetch all finished runs into a folder, and verify each; what is wrong with them, and jobs that failed."""
-        with httpx2.Client(base_url=self.address, trust_env=False, timeout=TIMEOUT_S) as client:
-            jobs = client.get("/api/research", params={"limit": 1_000}).json()["jobs"]
-            faults = [f"job {job['id']} failed: {job['problem']}" for job in jobs if job["state"] == "failed"]
-            runs = [run["id"] for run in client.get("/api/runs", params={"limit": 1_000}).json()["runs"]]
-            for run in runs:
-                (folder / run).mkdir()
-                for name in client.get(f"/api/runs/{run}").json()["files"]:
-                    (folder / run / name).write_bytes(client.get(f"/api/runs/{run}/files/{name}").content)
-        for run in runs:
-            command = [sys.executable, "-m", "kiwiresearch", "verify", str(folder / run)]
-            done = subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)
-            if done.returncode:
-                faults.append(f"verify {run}: {(done.stdout + done.stderr)[-300:]}")
-        print(f"{len(runs)} finished runs of {len(jobs)} jobs", flush=True)
-        return faults
+        raise RuntimeError(f"The server did not start: {_log_text(self._log_file)[-1_000:]}")
 
 
 def main() -> int:
@@ -136,24 +122,28 @@ def main() -> int:
         home, temporary = Path(folder) / "home", Path(folder) / "tmp"
         home.mkdir()
         temporary.mkdir()
-        fetched = Path(folder) / "fetched"
-        fetched.mkdir()
         server = Server(home, temporary, os.environ.get("SOAK_STORE", ""))
         try:
-            load = Load(server.address)
+            load, verifier = Load(server.address), Verifier(server.address, server.environment, Path(folder))
             load.start()
+            verifier.start()
             killed, restarts = _disturb(server, load, 60 * minutes, home, temporary)
             load.stop()
             print(f"{dict(load.done)}; {killed} workers killed, {restarts} restarts", flush=True)
             print(f"at the end: {Use.of(server.pid, home, temporary)}", flush=True)
-            faults = [*load.faults, *server.verify(fetched)]
+            faults = [*load.faults, *verifier.finish()]
+            print(verifier.summary, flush=True)
         finally:
             server.stop()
-        logged = (home / "server.log").read_text(encoding="utf-8", errors="replace").count("Traceback")
+        logged = _log_text(home / LOG).count("Traceback")
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"{len(faults)} faults, {logged} errors in the server's log", flush=True)
     return 1 if faults or logged else 0
+
+
+def _log_text(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace")
 
 
 def _disturb(server: Server, load: Load, duration_s: float, home: Path, temporary: Path) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""What users do to a server at once: ask, search, read, research, cancel, and keep families."""
+"""What users do to a server at once: ask, search, read, research, cancel, keep families, and upload them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,20 @@ QUESTIONS = (
     "What is the capital of Mars?",
 )
 PEOPLE = ("Alexander Hamilton", "Abigail Adams", "John Adams")
+MAX_FAMILIES = 8
+"""Families that are kept; later uploads go into one of them."""
+MAX_UPLOADED = 200
+"""How many people an uploaded family has at most."""
 MAX_WAITING = 6
 """Research jobs that may wait; more are not requested."""
 PAUSE_S = 2.0
+RESEARCH_PAUSE_S = 20.0
+"""Longer, because every run is verified too, which takes as long as the run."""
 TIMEOUT_S = 120.0
+IMPORT = "/api/family/import"
+A_FILE = {"Content-Type": "application/octet-stream"}
+BAD_FILE = 400
+"""What a server answers to a file whose beginning is not that of a family file."""
 REFUSED = (409, 429, 503)
 """What a server may answer that is busy, or has just ended what somebody wants to cancel."""
 
@@ -44,7 +54,7 @@ class Load:
 
     def start(self) -> None:
         """Start two threads of each kind of user."""
-        kinds: tuple[Callable[[httpx2.Client, random.Random], None], ...] = (ask, read, research, keep_family)
+        kinds: tuple[Callable[[httpx2.Client, random.Random], None], ...] = (ask, read, research, keep_family, upload)
         for number, use in enumerate(kinds * 2):
             thread = threading.Thread(target=self._repeat, args=(use, random.Random(self.seed + number)), daemon=True)
             self._threads.append(thread)
@@ -95,6 +105,7 @@ def read(client: httpx2.Client, chance: random.Random) -> None:
 
 def research(client: httpx2.Client, chance: random.Random) -> None:
     """Request research; one job in four is cancelled, and half of these are continued."""
+    time.sleep(chance.uniform(0, RESEARCH_PAUSE_S))
     jobs = _json(client.get("/api/research"))
     if jobs is None or sum(job["state"] in ("queued", "running") for job in jobs["jobs"]) >= MAX_WAITING:
         return
@@ -116,6 +127,32 @@ def keep_family(client: httpx2.Client, chance: random.Random) -> None:
     for case in cases["cases"][:1]:
         for part in ("tree", "timeline", "export/gedcom"):
             _check(client.get(f"{case['url']}/{part}"))
+
+
+def upload(client: httpx2.Client, chance: random.Random) -> None:
+    """Upload the file of a family, whole or damaged, as a new family or into one that is kept."""
+    cases = _json(client.get("/api/family"))
+    if cases is None:
+        return
+    people = chance.randint(2, MAX_UPLOADED)
+    content = _family_file(people)
+    if chance.random() < 1 / 4:
+        content = content[: chance.randrange(len(content))]
+    into = f"{chance.choice(cases['cases'])['url']}/import" if len(cases["cases"]) >= MAX_FAMILIES else IMPORT
+    response = client.post(into, params={"name": f"uploaded-{people}.ged"}, content=content, headers=A_FILE)
+    if response.status_code != BAD_FILE:
+        _json(response)
+
+
+def _family_file(people: int) -> bytes:
+    """A line of descent as GEDCOM: each person is the child of the one before."""
+    lines = ["0 HEAD", "1 GEDC", "2 VERS 5.5.1", "1 CHAR UTF-8"]
+    for number in range(people):
+        lines += [f"0 @I{number}@ INDI", f"1 NAME Person{number} /Lee/", "1 BIRT", f"2 DATE {1000 + number}"]
+        lines += [f"1 FAMC @F{number - 1}@"] if number else []
+        lines += [f"0 @F{number}@ FAM", f"1 HUSB @I{number}@"]
+        lines += [f"1 CHIL @I{number + 1}@"] if number + 1 < people else []
+    return "\n".join([*lines, "0 TRLR", ""]).encode()
 
 
 def _check(response: httpx2.Response) -> bool:

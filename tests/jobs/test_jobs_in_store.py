@@ -9,6 +9,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,16 @@ def done(order: JobSpec, *, stop_at: str = "") -> tuple[JobResult, list[str]]:
         return run_job(order, report, stop), reports
     except WorkStopped:
         return JobResult(), reports
+
+
+def test_a_server_without_books_researches_the_sample_book(url: str, tmp_path: Path) -> None:
+    """The sample book, which an empty library shows, is also the one that jobs get."""
+    host = a_host(tmp_path, "here", url)
+    with shelf_of(host) as shelf:
+        assert shelf.is_sample
+        assert shelf.current_books() == shelf.books == (host.sample(),)
+        with closing(JobQueue(host, shelf.current_books, now=lambda: NOW, limits=IDLE)) as jobs:
+            assert an_order(jobs, jobs.start(SMALL), "w").books == (host.sample(),)
 
 
 def test_a_run_is_seen_from_every_host(url: str, sample_zim: Path, tmp_path: Path) -> None:

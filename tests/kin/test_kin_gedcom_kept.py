@@ -159,6 +159,15 @@ def written(read: ReadGedcom, version: Version = "5.5.1", mode: PrivacyMode = "o
     return tree_gedcom(shown_tree(withheld, mode), version, head={}, kept=shown_records(read.kept, withheld, mode))
 
 
+@pytest.mark.parametrize("version", ["5.5.1", "7.0"])
+@pytest.mark.parametrize("link", ["HUSB @I9@", "HUSB @I", "CHIL @X1@", "WIFE @F1@"])
+def test_a_link_to_nobody_is_left_out(link: str, version: Version, tmp_path: Path) -> None:
+    """A line of a family that points to no person, as in a file that was cut off, is noted and not exported."""
+    found = a_file(tmp_path, f"0 @I1@ INDI\n1 NAME A /B/\n0 @F1@ FAM\n1 {link}\n0 @X1@ IND\n1 NAME C\n")
+    assert any(note.startswith(f"FAM.{link[:4]} was left out: 1 line") for note in found.notes)
+    assert f"1 {link[:4]} " not in written(found, version)
+
+
 def lines_of(text: str) -> Counter[tuple[str, str]]:
     """Every line of a file by its path and value; pointers by what they point to."""
     found = records(text, ImportNotes())

@@ -217,6 +217,7 @@ def test_bad_lines_are_noted_with_their_number(tmp_path: Path) -> None:
         "Line 19: 'I1' is both child and parent in 'F1'; skipped",
         "Line 12: FAMS points to '@F9@', but the file has no FAM record of that name",
         "INDI was left out: 1 line, first in line 14.",
+        "INDI.FAMS was left out: 1 line, first in line 12.",
         "INDI.NAME was left out: 1 line, first in line 15.",
     )
     assert len(found.tree.persons) == 1

@@ -186,6 +186,18 @@ def test_a_family_file_is_taken_in(there: Families, client: httpx2.Client) -> No
     shutil.rmtree(there.folder / "marlow")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
+def test_nothing_is_left_of_a_file_that_cannot_be_read(client: httpx2.Client, copied: tuple[str, Path]) -> None:
+    """A damaged package is noticed only by the job, which ends with an error and keeps no copy."""
+    url, folder = copied
+    before = {file.relative_to(folder) for file in folder.rglob("*")}
+    damaged = b"PK\x03\x04" + b"damaged" * 20
+    result = followed(client, client.post(f"{url}/import?name=nora.gdz", content=damaged, headers=A_FILE))
+    assert (result[-1].name, "cannot be unpacked" in str(result[-1].data)) == ("failed", True), result
+    left = {file.relative_to(folder) for file in folder.rglob("*")} - before
+    assert {path.suffix or path.name for path in left} <= {".lock", ".sqlite-wal", ".sqlite-shm"}
+
+
 def test_a_file_that_is_not_a_family_file_is_refused(
     there: Families, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from kiwiresearch.cases import (
     proposed_merges,
     rewording_errors,
 )
-from kiwiresearch.errors import BookNotFound, RunNotFound
+from kiwiresearch.errors import BadUsage, BookNotFound, RunNotFound
 from kiwiresearch.jobs.job import FamilyRequest
 from kiwiresearch.jobs.process import EventListener, JobSpec
 from kiwiresearch.workspace import Finder, Workspace
@@ -100,7 +100,11 @@ def _import_file(case: Case, digest: str, on_event: EventListener) -> FamilyOutc
             raise RunNotFound("The family file was not found.", remedy="Upload it again.")
         on_event(event="stage", stage="reading")
         with rewording_errors(partial(_without_file_name, file)):
-            done = import_gedcom(case.store, file)
+            try:
+                done = import_gedcom(case.store, file)
+            except BadUsage:  # reading it again would not help
+                case.location.drop_upload(digest)
+                raise
             keep_media(case.location, done.media)
     on_event(event="stage", stage="resolving")
     case.reevaluate()

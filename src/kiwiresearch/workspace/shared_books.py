@@ -268,6 +268,10 @@ class SharedShelf(Shelf):
         return self._hosts.missing([book.id for book in (*self.own, *hidden)], self._only)
 
     def current_books(self) -> tuple[ListedBook, ...]:
+        books = self._books_of_hosts()
+        return books or (() if self._sample is None or self.currently_missing() else (self._sample(),))
+
+    def _books_of_hosts(self) -> tuple[ListedBook, ...]:
         self._hosts.refresh_if_stale()
         of_others = [listed_book(peer_book.book, peer_book.source) for peer_book in self._hosts.books().values()]
         hidden = set(hidden_books(of_others, self._opener.policy))
@@ -275,7 +279,6 @@ class SharedShelf(Shelf):
         return tuple(book for book in books if self._only is None or book.id in self._only)
 
     def _update(self) -> None:
-        books = self.current_books()
+        self.books = self.current_books()
         self._missing = self.currently_missing()
-        self.is_sample = self._sample is not None and not books and not self._missing
-        self.books = (self._sample(),) if self._sample and self.is_sample else books
+        self.is_sample = bool(self.books) and not self._books_of_hosts()

@@ -42,6 +42,10 @@ def reference(kind: str, number: str) -> str:
     return f"{kind}{SEPARATOR}{number}"
 
 
+def is_reference(kind: str, value: str) -> bool:
+    return value.startswith(f"{kind}{SEPARATOR}")
+
+
 def references(lines: Iterable[Node]) -> Iterator[str]:
     """What lines, and those below them, point to."""
     for line in lines:
@@ -143,6 +147,7 @@ def _likeness(one: Node, other: Node) -> int:
             points += 1  # a note below it may say the rest
         elif own and others:
             return 0
+    # Two citations of one source with different words are two.
     if one.tag == "SOUR" and _quoted(one) != _quoted(other):
         return 0
     return points
@@ -174,6 +179,7 @@ def remainder(lines: Iterable[Node], written: Iterable[Node]) -> list[Node]:
             continue
         below = remainder(line.below, twin.below)
         is_respelled = (line.tag, line.value) != (twin.tag, twin.value)
+        # The line itself is kept only to find its twin again, by the lines of its signature.
         if below or is_respelled:
             more = [sign for sign in _signature(line) if all(sign.tag != other.tag for other in below)]
             found.append(replace(line, below=[*more, *below], is_known=True))
@@ -181,7 +187,7 @@ def remainder(lines: Iterable[Node], written: Iterable[Node]) -> list[Node]:
 
 
 def _signature(line: Node) -> list[Node]:
-    """The lines below a known one that tell it from others of its kind."""
+    """The lines below a known one that distinguish it from others of its kind."""
     data = line.first("DATA") if line.tag == "SOUR" else None
     found = [below for below in line.below if below.tag in _distinguishing_tags(line)]
     return [replace(below, below=[], is_known=True) for below in (*found, *(data.all("TEXT") if data else ()))]

@@ -10,7 +10,7 @@ from kiwiresearch.kin.gedcom.dates import Version
 from kiwiresearch.kin.gedcom.event_writer import write_source
 from kiwiresearch.kin.gedcom.facts_reader import GedcomFile, named_source
 from kiwiresearch.kin.gedcom.family_writer import WrittenTree, write_tree
-from kiwiresearch.kin.gedcom.kept_lines import KeptKind, KeptRecord, TagCounts, reference, remainder
+from kiwiresearch.kin.gedcom.kept_lines import KeptKind, KeptRecord, TagCounts, is_reference, reference, remainder
 from kiwiresearch.kin.gedcom.lines import VOID, GedcomLine
 from kiwiresearch.kin.gedcom.nodes import Node, NodeKind
 from kiwiresearch.kin.gedcom.tags import PROGRAM
@@ -19,7 +19,14 @@ from kiwiresearch.kin.tree import PersonId, Tree
 
 FILE_TAGS = frozenset({"SOUR", "DEST", "DATE", "SUBM", "SUBN", "FILE", "GEDC", "CHAR", "_ROOT", "_HOME", "_HME"})
 """Lines of a header that are about the file and the program that wrote it."""
-LINKS = frozenset({"FAMC", "FAMS", "HUSB", "WIFE", "CHIL"})
+LINKS: dict[str, KeptKind] = {
+    "FAMC": "family",
+    "FAMS": "family",
+    "HUSB": "person",
+    "WIFE": "person",
+    "CHIL": "person",
+}
+"""Lines that link people and families, and the kind of record that each must point to."""
 REFERRED: dict[str, KeptKind] = {"INDI": "person", "FAM": "family", "SOUR": "source"}
 
 
@@ -49,6 +56,7 @@ class KeptReader:
         submitter = next((line.points_to for line in records[0].all("SUBM")), "")
         for record in records:
             if record.tag == "HEAD":
+                # The note in the header of our own files is written anew, and so is our submitter below.
                 tags = FILE_TAGS | {"NOTE"} if is_ours else FILE_TAGS
                 self._keep("head", "", [line for line in record.children if line.tag not in tags], record)
             elif self.file.records.get(record.xref) is not record:
@@ -112,8 +120,7 @@ class KeptReader:
         rest = remainder(map(self._node, lines), written.below if written else ())
         found = []
         for node in rest:
-            is_new_link = node.tag in LINKS and node.kind == "pointer" and not node.is_known
-            if is_new_link and self._is_of_a_couple(node, family, written):
+            if node.tag in LINKS and not node.is_known and not self._is_kept_link(node, family, written):
                 self.left_tags.add_all(node, record.tag)
             else:
                 found.append(node)
@@ -123,11 +130,11 @@ class KeptReader:
             children = family.children if family else ()
             self.kept.append(KeptRecord(kind, number, tuple(found), people, children))
 
-    def _is_of_a_couple(self, link: Node, family: KeptRecord | None, written: Node | None) -> bool:
-        """Whether a link is of a family that is written from the tree, which then has all links that are right."""
-        if family is not None:
-            return written is not None
-        return link.value in self._written
+    def _is_kept_link(self, link: Node, family: KeptRecord | None, written: Node | None) -> bool:
+        """Whether a link points to a person or family, and its family is not written from the tree, with all links."""
+        if link.kind != "pointer" or (link.value != VOID and not is_reference(LINKS[link.tag], link.value)):
+            return False
+        return written is None if family is not None else link.value not in self._written
 
     def _node(self, line: GedcomLine) -> Node:
         """A line with those below it, with references in place of pointers."""
