@@ -1,1 +1,1 @@
-"""Speed, as ratios within one run: machines differ, ratios less so."""
+"""Benchmarks of speed. They compare times within one run, because machines differ and ratios differ less."""

@@ -1,4 +1,4 @@
-"""`python -m bench` runs every benchmark; with names, those."""
+"""`python -m bench` runs every benchmark; `python -m bench NAME …` runs those with these names."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BENCHMARKS: dict[str, Callable[[], list[str]]] = {
 def main(names: list[str]) -> int:
     unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
-        print(f"bench: there is no benchmark {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}", file=sys.stderr)
+        print(f"There is no benchmark {unknown[0]!r}. Choose from: {', '.join(BENCHMARKS)}.", file=sys.stderr)
         return 2
     for name in names or BENCHMARKS:
         print(f"## {name}")

@@ -1,8 +1,8 @@
-"""Asking a real book: how soon the first citation is there, in a program and over HTTP with many clients at once.
+"""The time from a question about a real book to its first citation, in one process and over HTTP with many clients.
 
-In a program it is set against the book's own search and the reading of one page, which no answer can do without.
-Cold means that books and indexes are opened anew for each question and nothing of them is kept decompressed;
-warm means that they are open, and no question comes twice.
+In one process it is compared with the least that any answer needs: one search of the book and one page.
+A cold question opens the book and its indexes again and finds nothing decompressed. A warm one finds them open.
+No question is asked twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from pathlib import Path
 from evals.data import SHARED_DATA
 from evals.search import questions_of
 
-from bench.crowd import crowd
+from bench.crowd import measure_clients
+from bench.timing import p95
 from kiwiresearch.ask.answer import EvidenceFound, Preview
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.search.query import parse_query
@@ -28,134 +29,141 @@ from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
 from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_cluster_cache
 
-WARM = 200
-COLD = 40
-LOOKED = 10
-"""How many pages the book's own search lists."""
+WARM_QUESTIONS = 200
+COLD_QUESTIONS = 40
+SEARCH_HITS = 10
+"""How many pages the baseline asks the book's own search for."""
 
-GOAL_MS = 150
-"""When the first citation should be there, warm."""
+FIRST_CITATION_TARGET_MS = 150
+"""For a warm question, at the median."""
 
-WHOLE_MS = 900
-"""When the whole answer should be there, warm, passages read by meaning."""
+WHOLE_ANSWER_TARGET_MS = 900
+"""For a warm question whose passages the reading model reads, at the median."""
 
-PLAIN = AskOptions(with_model=False)
+WITHOUT_MODEL = AskOptions(with_model=False)
 FAST = AskOptions(with_model=False, fast=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
-    """Milliseconds of each question, by the clock and of the processor."""
+class Timings:
+    """The time of each question in milliseconds: by the clock, and of the CPU."""
 
-    clock: tuple[float, ...]
-    processor: tuple[float, ...]
+    wall_ms: tuple[float, ...]
+    cpu_ms: tuple[float, ...]
 
 
 def run() -> list[str]:
-    """The figures, as lines."""
+    """Measure, and return the lines to print."""
     file = SHARED_DATA / "zims" / "schools-2007.zim"
     if not file.is_file():
         return [f"skipped: the real data is not at {SHARED_DATA}"]
-    questions = spread(questions_of(file.name), WARM)
-    with tempfile.TemporaryDirectory() as home:
-        return [*alone(file, Path(home), questions), *asyncio.run(crowd(file, Path(home), questions))]
+    questions = sample(questions_of(file.name), WARM_QUESTIONS)
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        return [
+            *measure_questions(file, home, questions),
+            *asyncio.run(measure_clients(file, home, questions)),
+        ]
 
 
-def spread(questions: Sequence[str], count: int) -> list[str]:
-    """So many of them, from all sets."""
+def sample(questions: Sequence[str], count: int) -> list[str]:
+    """At most this many questions, at equal distances, so that they come from all sets."""
     return list(questions[:: max(1, len(questions) // count)][:count])
 
 
-def alone(file: Path, home: Path, questions: Sequence[str]) -> list[str]:
-    """One question after the other: how long the first citation takes, beside what no answer can do without."""
-    desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(home)})
+def measure_questions(file: Path, home: Path, questions: Sequence[str]) -> list[str]:
+    """Time questions that are asked one after another, and the baseline in the same run."""
+    workspace = open_workspace(environment={"KIWIRESEARCH_HOME": str(home)})
     set_cluster_cache(CLUSTER_CACHE_BYTES)
-    _asked_anew(desk, file, questions[0])  # builds the title index, and loads what is loaded once
-    few = spread(questions, COLD)
+    _ask_cold(workspace, file, questions[0])  # builds the title index, and loads what is loaded only once
+    few_questions = sample(questions, COLD_QUESTIONS)
     archive = LibzimArchive(file)
-    rows = {
-        "cold: search and one page": _times(lambda question: _bare(LibzimArchive(file), question), few, _forget),
-        "cold: first citation": _times(lambda question: _asked_anew(desk, file, question), few, _forget),
-        "warm: search and one page": _times(lambda question: _bare(archive, question), questions),
+    timings = {
+        "cold: search and one page": _time_each(
+            lambda question: _search_and_read(LibzimArchive(file), question), few_questions, _clear_cluster_cache
+        ),
+        "cold: first citation": _time_each(
+            lambda question: _ask_cold(workspace, file, question), few_questions, _clear_cluster_cache
+        ),
+        "warm: search and one page": _time_each(lambda question: _search_and_read(archive, question), questions),
     }
-    with Finder(desk, shelf_of(desk, [str(file)])) as finder:
-        asker = Asker(finder, desk.settings.ask)
-        for question in few[::4]:
-            _first(asker, question)
-        rows["warm: first citation"] = _times(lambda question: _first(asker, question), questions)
-        asker.ask(few[0], PLAIN)  # loads the reading model
-        rows["warm: whole answer"] = _times(lambda question: asker.ask(question, PLAIN), few)
-        rows["warm: whole answer, fast"] = _times(lambda question: asker.ask(question, FAST), few)
-    return _told(rows, file, len(questions), len(few))
+    with Finder(workspace, shelf_of(workspace, [str(file)])) as finder:
+        asker = Asker(finder, workspace.settings.ask)
+        for question in few_questions[::4]:
+            _first_citations(asker, question)
+        timings["warm: first citation"] = _time_each(lambda question: _first_citations(asker, question), questions)
+        asker.ask(few_questions[0], WITHOUT_MODEL)  # loads the reading model
+        timings["warm: whole answer"] = _time_each(lambda question: asker.ask(question, WITHOUT_MODEL), few_questions)
+        timings["warm: whole answer, fast"] = _time_each(lambda question: asker.ask(question, FAST), few_questions)
+    return _format(timings, file, len(questions), len(few_questions))
 
 
-def _told(rows: dict[str, Times], file: Path, warm: int, cold: int) -> list[str]:
+def _format(timings: dict[str, Timings], file: Path, warm: int, cold: int) -> list[str]:
     lines = [
-        f"{warm} questions warm and {cold} cold on {file.name}; ms by the clock and of the processor: "
-        "median, 95 of 100 below",
+        f"{warm} warm and {cold} cold questions about {file.name}; ms of wall-clock time (p50, p95) "
+        "and of CPU time (p50, p95); CPU time against the search and one page",
     ]
-    for name, times in rows.items():
-        base = rows[f"{name.partition(':')[0]}: search and one page"].processor
-        ratio = statistics.median(times.processor) / statistics.median(base)
-        both = "   ".join(
-            f"{statistics.median(some):7.1f} {high(some):7.1f}" for some in (times.clock, times.processor)
+    for name, measured in timings.items():
+        baseline = timings[f"{name.partition(':')[0]}: search and one page"].cpu_ms
+        ratio = statistics.median(measured.cpu_ms) / statistics.median(baseline)
+        columns = "   ".join(
+            f"{statistics.median(times):7.1f} {p95(times):7.1f}" for times in (measured.wall_ms, measured.cpu_ms)
         )
-        lines.append(f"{name:28} {both}   {ratio:6.1f} times")
-    middle = statistics.median(rows["warm: first citation"].clock)
-    verdict = "within" if middle <= GOAL_MS else "ABOVE"
-    whole = statistics.median(rows["warm: whole answer"].clock)
-    read = "within" if whole <= WHOLE_MS else "ABOVE"
+        lines.append(f"{name:28} {columns}   {ratio:6.1f}x")
     return [
         *lines,
-        f"first citation, warm: {middle:.0f} ms, {verdict} the {GOAL_MS} wanted; "
-        f"whole answer: {whole:.0f} ms, {read} the {WHOLE_MS} wanted",
+        _compare_with_target("warm: first citation", timings, FIRST_CITATION_TARGET_MS),
+        _compare_with_target("warm: whole answer", timings, WHOLE_ANSWER_TARGET_MS),
     ]
 
 
-def high(values: Sequence[float]) -> float:
-    """The value that 95 of 100 do not pass."""
-    return sorted(values)[int(0.95 * len(values))]
+def _compare_with_target(name: str, timings: dict[str, Timings], target_ms: int) -> str:
+    p50 = statistics.median(timings[name].wall_ms)
+    return f"{name}: p50 {p50:.0f} ms, target {target_ms} ms: {'met' if p50 <= target_ms else 'MISSED'}"
 
 
-def _times(work: Callable[[str], object], questions: Sequence[str], before: Callable[[], None] | None = None) -> Times:
-    clock, processor = [], []
+def _time_each(
+    task: Callable[[str], object], questions: Sequence[str], before_each: Callable[[], None] | None = None
+) -> Timings:
+    wall_ms, cpu_ms = [], []
     for question in questions:
-        if before:
-            before()
-        began, spent = time.perf_counter(), time.process_time()
-        work(question)
-        processor.append((time.process_time() - spent) * 1e3)
-        clock.append((time.perf_counter() - began) * 1e3)
-    return Times(tuple(clock), tuple(processor))
+        if before_each:
+            before_each()
+        wall_start, cpu_start = time.perf_counter(), time.process_time()
+        task(question)
+        cpu_ms.append((time.process_time() - cpu_start) * 1e3)
+        wall_ms.append((time.perf_counter() - wall_start) * 1e3)
+    return Timings(tuple(wall_ms), tuple(cpu_ms))
 
 
-def _forget() -> None:
-    """As in a new process, nothing of a book is kept decompressed."""
+def _clear_cluster_cache() -> None:
+    """Make reads as slow as in a new process, where nothing of a book is decompressed."""
     set_cluster_cache(0)
     set_cluster_cache(CLUSTER_CACHE_BYTES)
 
 
-def _bare(archive: LibzimArchive, question: str) -> object:
-    """What no answer can do without: the book's own search, and the first page it lists.
+def _search_and_read(archive: LibzimArchive, question: str) -> object:
+    """The baseline: search the book with its own index, and read the first page.
 
-    It lists pages that hold all words; where there is none, the last word is left out, as a reader would do.
+    That search lists pages with all of the words. If there are none, try again without the last word, as a reader
+    would.
     """
     words = [term.word for term in parse_query(question).terms]
     while words:
-        found = archive.paths_with(" ".join(words), LOOKED)
-        if found:
-            return archive.read(found[0]).content
+        paths = archive.paths_with(" ".join(words), SEARCH_HITS)
+        if paths:
+            return archive.read(paths[0]).content
         words.pop()
     return None
 
 
-def _asked_anew(desk: Workspace, file: Path, question: str) -> None:
-    with shelf_of(desk, [str(file)]) as shelf, Finder(desk, shelf) as finder:
-        _first(Asker(finder, desk.settings.ask), question)
+def _ask_cold(workspace: Workspace, file: Path, question: str) -> None:
+    with shelf_of(workspace, [str(file)]) as shelf, Finder(workspace, shelf) as finder:
+        _first_citations(Asker(finder, workspace.settings.ask), question)
 
 
-def _first(asker: Asker, question: str) -> Preview | EvidenceFound:
-    """The first event, which brings the citations; what comes behind it is not waited for."""
-    first = next(asker.events(question, PLAIN))
-    assert isinstance(first, Preview | EvidenceFound)
-    return first
+def _first_citations(asker: Asker, question: str) -> Preview | EvidenceFound:
+    """Ask, and stop at the first event, which has the citations."""
+    event = next(asker.events(question, WITHOUT_MODEL))
+    assert isinstance(event, Preview | EvidenceFound)
+    return event

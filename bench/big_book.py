@@ -1,7 +1,7 @@
-"""A book of any size for the benches: short made-up pages with links, dates, numbers and people, and redirects.
+"""Synthetic books of any size for the benchmarks: short pages with links, dates, numbers and people, and redirects.
 
-`python -m bench.big_book 1000000` makes one and tells where it is. The same size gives the same pages.
-They are not compressed: packing a million of them takes ten times as long as making them.
+`python -m bench.big_book 1000000` makes one and prints its path. The same size gives the same pages.
+They are not compressed, because compressing a million pages takes ten times as long as generating them.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from pathlib import Path
 
 from libzim.writer import Creator, Hint, Item, StringProvider
 
-from bench.titles import Drawn, word
+from bench.titles import RepeatableRandom, word
 from kiwiresearch.zim.book_writer import NewPage, write_book
 from kiwiresearch.zim.libzim import LibzimArchive, quiet
 
-REDIRECTS = 5
-"""One entry in so many is a redirect."""
+REDIRECT_EVERY = 5
+"""One entry in this many is a redirect."""
 
-PEOPLE = 4
-"""One page in so many is about a person."""
+PERSON_EVERY = 4
+"""One page in this many is about a person."""
 
-RANKS = 400
+VOCABULARY = 400
 NO_INDEX = (False, "eng")
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October")
 KINDS = ("river", "town", "village", "mountain", "bridge", "castle", "harbour", "island", "railway", "school")
@@ -33,59 +33,59 @@ KINDS = ("river", "town", "village", "mountain", "bridge", "castle", "harbour", 
 class _Page(Item):  # type: ignore[misc]
     def __init__(self, path: str, title: str, content: str) -> None:
         super().__init__()
-        self._told = path, title, content
+        self._path, self._title, self._content = path, title, content
 
     def get_path(self) -> str:
-        return self._told[0]
+        return self._path
 
     def get_title(self) -> str:
-        return self._told[1]
+        return self._title
 
     def get_mimetype(self) -> str:
         return "text/html"
 
     def get_contentprovider(self) -> StringProvider:
-        return StringProvider(self._told[2])
+        return StringProvider(self._content)
 
     def get_hints(self) -> dict[Hint, int]:
         return {Hint.FRONT_ARTICLE: True, Hint.COMPRESS: False}
 
 
 def big_book(entries: int) -> Path:
-    """The file of a book with so many entries, made if it is not there yet."""
+    """The file of a book with this many entries, which is created if it does not exist."""
     file = Path(tempfile.gettempdir()) / "kiwiresearch-bench" / f"big-{entries}.zim"
     if file.is_file():
         return file
     file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f"part-{os.getpid()}.zim")
-    redirects = entries // REDIRECTS
+    unfinished = file.with_name(f"part-{os.getpid()}.zim")
+    redirects = entries // REDIRECT_EVERY
     pages = entries - redirects
     try:
         with quiet():
-            creator = Creator(part).config_indexing(*NO_INDEX).config_nbworkers(2)
+            creator = Creator(unfinished).config_indexing(*NO_INDEX).config_nbworkers(2)
             with creator:
                 for key, value in metadata(entries).items():
                     creator.add_metadata(key, value)
-                for number, (title, content) in enumerate(made_up_pages(pages)):
+                for number, (title, content) in enumerate(synthetic_pages(pages)):
                     creator.add_item(_Page(path_of(number), title, content))
                 for number in range(redirects):
                     target = path_of(number * 7 % pages)
                     creator.add_redirection(f"Also_{number}", f"Also {number}", target, {Hint.FRONT_ARTICLE: True})
-        part.replace(file)
+        unfinished.replace(file)
     finally:
-        part.unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
     return file
 
 
-def part_of(source: Path, pages: int) -> Path:
-    """The first pages of a real book, in the order of its clusters, as a book of their own."""
-    file = Path(tempfile.gettempdir()) / "kiwiresearch-bench" / f"{source.stem}-{pages}.zim"
+def first_pages_of(source: Path, count: int) -> Path:
+    """A book with the first pages of a real book, in the order of its clusters, created if it does not exist."""
+    file = Path(tempfile.gettempdir()) / "kiwiresearch-bench" / f"{source.stem}-{count}.zim"
     if not file.is_file():
         archive = LibzimArchive(source)
-        entries = [archive.read_at(int(number)) for number in archive.directory().articles[:pages]]
+        entries = [archive.read_at(int(number)) for number in archive.directory().articles[:count]]
         archive.close()
-        told = [NewPage(entry.ref.path, entry.title, entry.content) for entry in entries]
-        write_book(file, told, metadata=metadata(pages), index=False)
+        pages = [NewPage(entry.ref.path, entry.title, entry.content) for entry in entries]
+        write_book(file, pages, metadata=metadata(count), index=False)
     return file
 
 
@@ -102,15 +102,16 @@ def metadata(entries: int) -> dict[str, str]:
 
 
 def path_of(number: int) -> str:
-    """Paths in an order that is not that of the pages in the file, as in real books."""
+    """The path of a page; as in real books, the order of paths is not that of the pages in the file."""
     return f"{word(number * 7919 % 1_000_003).capitalize()}_{number}"
 
 
-def made_up_pages(count: int) -> Iterator[tuple[str, str]]:
-    drawn = Drawn(20261116)
+def synthetic_pages(count: int) -> Iterator[tuple[str, str]]:
+    """The titles and HTML of this many pages."""
+    rng = RepeatableRandom(20261116)
     for number in range(count):
         title = path_of(number).replace("_", " ")
-        yield title, (_person if number % PEOPLE == 0 else _place)(title, number, count, drawn)
+        yield title, (_person if number % PERSON_EVERY == 0 else _place)(title, number, count, rng)
 
 
 def _link(number: int) -> str:
@@ -118,43 +119,44 @@ def _link(number: int) -> str:
     return f'<a href="{path}">{path.replace("_", " ")}</a>'
 
 
-def _words(drawn: Drawn, many: int) -> str:
-    return " ".join(word(int(RANKS * drawn.share())) for _ in range(many))
+def _words(rng: RepeatableRandom, count: int) -> str:
+    return " ".join(word(int(VOCABULARY * rng.fraction())) for _ in range(count))
 
 
-def _near(number: int, count: int, drawn: Drawn) -> str:
-    """A link to some page, mostly to one of the few that everybody links to."""
-    far = int(count * drawn.share() ** 3)
-    return _link(far if far != number else (number + 1) % count)
+def _popular_link(number: int, count: int, rng: RepeatableRandom) -> str:
+    """A link to another page, most often to one of the few that many pages link to."""
+    target = int(count * rng.fraction() ** 3)
+    return _link(target if target != number else (number + 1) % count)
 
 
-def _date(drawn: Drawn, first: int) -> str:
-    return f"{1 + int(28 * drawn.share())} {MONTHS[int(10 * drawn.share())]} {first + int(40 * drawn.share())}"
+def _date(rng: RepeatableRandom, first_year: int) -> str:
+    return f"{1 + int(28 * rng.fraction())} {MONTHS[int(10 * rng.fraction())]} {first_year + int(40 * rng.fraction())}"
 
 
-def _person(title: str, number: int, count: int, drawn: Drawn) -> str:
-    born, died = _date(drawn, 1700), _date(drawn, 1760)
-    father, child = _link((number + PEOPLE) % count), _link((number - PEOPLE) % count)
+def _person(title: str, number: int, count: int, rng: RepeatableRandom) -> str:
+    born, died = _date(rng, 1700), _date(rng, 1760)
+    father, child = _link((number + PERSON_EVERY) % count), _link((number - PERSON_EVERY) % count)
     rows = (("Born", born), ("Died", died), ("Father", father), ("Children", child))
     box = "".join(f"<tr><th>{label}</th><td>{value}</td></tr>" for label, value in rows)
     return (
         f'<html><body><h1>{title}</h1><table class="infobox">{box}</table>'
         f"<p><b>{title}</b> ({born} – {died}) was an English engineer. He was the son of {father}.</p>"
-        f"<h2>Life</h2><p>He married {_near(number, count, drawn)} in {1740 + number % 60}. "
+        f"<h2>Life</h2><p>He married {_popular_link(number, count, rng)} in {1740 + number % 60}. "
         f"In {1750 + number % 90} he built a bridge of {20 + number % 900} metres near "
-        f"{_near(number, count, drawn)}. The {_words(drawn, 12)}.</p></body></html>"
+        f"{_popular_link(number, count, rng)}. The {_words(rng, 12)}.</p></body></html>"
     )
 
 
-def _place(title: str, number: int, count: int, drawn: Drawn) -> str:
+def _place(title: str, number: int, count: int, rng: RepeatableRandom) -> str:
     kind = KINDS[number % len(KINDS)]
     return (
-        f"<html><body><h1>{title}</h1><p><b>{title}</b> is a {kind} near {_near(number, count, drawn)}. "
-        f"It was founded on {_date(drawn, 1100)} and has {1_000 + number % 90_000:,} inhabitants.</p>"
+        f"<html><body><h1>{title}</h1><p><b>{title}</b> is a {kind} near {_popular_link(number, count, rng)}. "
+        f"It was founded on {_date(rng, 1100)} and has {1_000 + number % 90_000:,} inhabitants.</p>"
         f"<h2>History</h2><p>In {1300 + number % 600} it was destroyed because of a fire. "
-        f"{_words(drawn, 14).capitalize()}. See {_near(number, count, drawn)} and {_near(number, count, drawn)}.</p>"
+        f"{_words(rng, 14).capitalize()}. See {_popular_link(number, count, rng)} "
+        f"and {_popular_link(number, count, rng)}.</p>"
         f"<h2>Geography</h2><p>It lies {10 + number % 3_000} metres above the sea and covers "
-        f"{1 + number % 400} km². {_words(drawn, 10).capitalize()}.</p></body></html>"
+        f"{1 + number % 400} km². {_words(rng, 10).capitalize()}.</p></body></html>"
     )
 
 

@@ -1,7 +1,7 @@
-"""Claims by rule: pages a second on one core, what they cost most, and what they cost a whole run.
+"""Claims found by rules: pages per second on one core, the most expensive functions, and their share of a run.
 
-The pages are read before. A run is one of 80 pages, with all its files, against the bare read and parse of them.
-Times are of the processor, since the machine may be shared.
+Pages are read in advance. Each run has 80 pages and writes all its files; it is compared with the plain read and parse
+of its pages. Times are CPU times, because the machine may be shared.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from evals.data import SHARED_DATA
 
-from bench.research import a_run, visited
+from bench.research import research, visited_paths
 from bench.timing import best_of
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.page.doc import PageDoc
@@ -26,14 +26,13 @@ from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_clus
 
 PAGES = 300
 ROUNDS = 3
-AT_LEAST = 60.0
-"""Pages a second."""
+MIN_PAGES_PER_S = 60.0
 TOPICS = ("Galaxy", "causes of the First World War", "rivers of Africa")
 RUN_PAGES = 80
-AT_MOST = 8.0
-"""Times the bare read and parse."""
-MAX_COSTLY = 5
-OWN = "kiwiresearch"
+MAX_RATIO = 8.0
+"""The target for a run: its time divided by that of the plain read and parse of its pages."""
+LISTED_FUNCTIONS = 5
+PROJECT = "kiwiresearch"
 STAGES = (
     ("the crawl", "walk.py", "next"),
     ("claims", "by_rule.py", "claims_of"),
@@ -41,123 +40,133 @@ STAGES = (
     ("report.md", "report.py", "report"),
     ("report.html", "report_html.py", "page"),
 )
-"""What a run consists of: the function that does it, and its file."""
+"""The stages of a run: for each, the function that does it and the file of that function."""
 
-Row = tuple[int, int, float, float, object]
-"""What the profiler tells of a function: calls, calls that are not recursive, own time, time with all it calls."""
-Key = tuple[str, int, str]
+Function = tuple[str, int, str]
+"""A function as the profiler names it: file, line and name."""
+FunctionStats = tuple[int, int, float, float, object]
+"""Its calls that are not recursive, all calls, own time, time with everything it calls, and its callers."""
 
 
 def run() -> list[str]:
-    """The figures, as lines."""
+    """Measure, and return the lines to print."""
     file = SHARED_DATA / "zims" / "schools-2007.zim"
     if not file.is_file():
         return [f"skipped: {file} is missing"]
     archive = LibzimArchive(file)
-    paths = drawn(archive.articles())
+    paths = sample(archive.articles())
     pages = [open_page(archive, path) for path in paths]
     with tempfile.TemporaryDirectory() as folder:
-        return [*_speed(pages, file, paths), *_costs(pages), *_runs(file, Path(folder))]
+        return [*_measure_speed(pages, file, paths), *_profile_functions(pages), *_measure_runs(file, Path(folder))]
 
 
-def drawn(paths: Iterable[str]) -> list[str]:
+def sample(paths: Iterable[str]) -> list[str]:
     """The articles that come first by the hash of their paths."""
     return sorted(paths, key=lambda path: hashlib.sha256(path.encode()).digest())[:PAGES]
 
 
-def _speed(pages: Sequence[PageDoc], file: Path, paths: Sequence[str]) -> list[str]:
-    found = _claims(pages)  # what is loaded once is no cost of a page
-    times = best_of(ROUNDS, {"claims": partial(_claims, pages), "read": partial(_read, file, paths)})
+def _measure_speed(pages: Sequence[PageDoc], file: Path, paths: Sequence[str]) -> list[str]:
+    claims = _count_claims(pages)  # also loads what is loaded only once
+    times = best_of(ROUNDS, {"claims": partial(_count_claims, pages), "read": partial(_read, file, paths)})
     spent = times["claims"]
     speed = len(pages) / spent
     return [
-        f"{len(pages)} pages, {found / len(pages):.1f} claims a page: {speed:.0f} pages a second, "
-        f"{spent / len(pages) * 1e3:.1f} ms a page, {spent / max(found, 1) * 1e6:.0f} µs a claim, "
-        f"{spent / times['read']:.1f} times their bare read and parse "
-        f"({'at least' if speed >= AT_LEAST else 'BELOW'} the {AT_LEAST:g} pages a second wanted)"
+        f"{len(pages)} pages, {claims / len(pages):.1f} claims per page: {speed:.0f} pages per second "
+        f"(target {MIN_PAGES_PER_S:g}: {'met' if speed >= MIN_PAGES_PER_S else 'MISSED'}), "
+        f"{spent / len(pages) * 1e3:.1f} ms per page, {spent / max(claims, 1) * 1e6:.0f} µs per claim, "
+        f"{spent / times['read']:.1f}x the plain read and parse"
     ]
 
 
-def _claims(pages: Sequence[PageDoc]) -> int:
+def _count_claims(pages: Sequence[PageDoc]) -> int:
     return sum(len(claims_of(page)) for page in pages)
 
 
-def _costs(pages: Sequence[PageDoc]) -> list[str]:
-    """The functions that cost most: their own time, and their time with what they call outside the project."""
-    rows, total = _profile(lambda: _claims(pages))
-    lines = ["most costly functions under a profiler: own time with the library calls in it, and with all they call"]
-    spent = {key: _own(key, rows) for key in rows if OWN in key[0]}
-    most = sorted(spent, key=lambda key: (-spent[key], key))[:MAX_COSTLY]
+def _profile_functions(pages: Sequence[PageDoc]) -> list[str]:
+    """The most expensive functions: their own time with that of library calls, and their total time."""
+    stats, total = _profile(lambda: _count_claims(pages))
+    lines = ["most expensive functions under a profiler: own time with library calls, and total time"]
+    own_times = {function: _own_time(function, stats) for function in stats if PROJECT in function[0]}
+    listed = sorted(own_times, key=lambda function: (-own_times[function], function))[:LISTED_FUNCTIONS]
     return lines + [
-        f"{_name(key):52} {spent[key] / total:6.1%} {rows[key][3] / total:6.1%} {rows[key][1]:9,} calls" for key in most
+        f"{_label(function):52} {own_times[function] / total:6.1%} {stats[function][3] / total:6.1%} "
+        f"{stats[function][1]:9,} calls"
+        for function in listed
     ]
 
 
-def _own(key: Key, rows: dict[Key, Row]) -> float:
+def _own_time(function: Function, stats: dict[Function, FunctionStats]) -> float:
     """A function's own time, with that of regular expressions and other library calls made from it."""
-    own = rows[key][2]
-    for callee, row in rows.items():
-        callers = row[4]
-        if OWN not in callee[0] and isinstance(callers, dict) and key in callers:
-            own += callers[key][3]
-    return own
+    own_time = stats[function][2]
+    for callee, callee_stats in stats.items():
+        callers = callee_stats[4]
+        if PROJECT not in callee[0] and isinstance(callers, dict) and function in callers:
+            own_time += callers[function][3]
+    return own_time
 
 
-def _name(key: Key) -> str:
-    return f"{key[0].rpartition(f'{OWN}/')[2]}:{key[2]}"
+def _label(function: Function) -> str:
+    return f"{function[0].rpartition(f'{PROJECT}/')[2]}:{function[2]}"
 
 
-def _profile(work: Callable[[], object]) -> tuple[dict[Key, Row], float]:
+def _profile(task: Callable[[], object]) -> tuple[dict[Function, FunctionStats], float]:
+    """The profile of a task by function, and its total time."""
     profiler = cProfile.Profile()
-    profiler.runcall(work)
+    profiler.runcall(task)
     stats = pstats.Stats(profiler)
     return stats.stats, stats.total_tt  # type: ignore[attr-defined]
 
 
-def _runs(file: Path, folder: Path) -> list[str]:
-    lines = [f"{RUN_PAGES} pages to report.html, rules only; processor seconds, best of {ROUNDS}"]
+def _measure_runs(file: Path, folder: Path) -> list[str]:
+    lines = [f"runs of {RUN_PAGES} pages up to report.html, rules only; CPU seconds, best of {ROUNDS}"]
     ratios = []
     for topic in TOPICS:
-        first = _new(folder)
-        rows, total = _profile(partial(a_run, file, topic, RUN_PAGES, first))
-        paths = visited(file, first)
-        times = best_of(ROUNDS, {"run": partial(_run, file, topic, folder), "read": partial(_read, file, paths)})
+        out = _new_folder(folder)
+        stats, total = _profile(partial(research, file, topic, RUN_PAGES, out))
+        paths = visited_paths(file, out)
+        times = best_of(
+            ROUNDS, {"run": partial(_research_cold, file, topic, folder), "read": partial(_read, file, paths)}
+        )
         ratios.append(times["run"] / times["read"])
         lines.append(
-            f"{topic:32} {len(paths):3} run {times['run']:6.2f} read {times['read']:5.2f}   {ratios[-1]:4.1f} times; "
-            + _shares(rows, total)
+            f"{topic:32} {len(paths):3} pages: run {times['run']:6.2f} read {times['read']:5.2f}   {ratios[-1]:4.1f}x; "
+            + _stage_shares(stats, total)
         )
-    middle = statistics.median(ratios)
-    verdict = "within" if middle <= AT_MOST else "ABOVE"
-    return [*lines, f"median: {middle:.1f} times the bare read and parse ({verdict} the {AT_MOST:g} allowed)"]
+    median = statistics.median(ratios)
+    verdict = "met" if median <= MAX_RATIO else "MISSED"
+    return [*lines, f"p50 {median:.1f}x the plain read and parse, target {MAX_RATIO:g}x: {verdict}"]
 
 
-def _shares(rows: dict[Key, Row], total: float) -> str:
-    """What each stage of a run takes of it, under a profiler."""
-    told = []
-    for stage, file, function in STAGES:
-        spent = sum(row[3] for key, row in rows.items() if key[2] == function and key[0].endswith(f"/{file}"))
-        told.append(f"{stage} {spent / total:.0%}")
-    return ", ".join(told)
+def _stage_shares(stats: dict[Function, FunctionStats], total: float) -> str:
+    """The share of each stage in the time of a run, under a profiler."""
+    shares = []
+    for stage, file, name in STAGES:
+        spent = sum(
+            function_stats[3]
+            for function, function_stats in stats.items()
+            if function[2] == name and function[0].endswith(f"/{file}")
+        )
+        shares.append(f"{stage} {spent / total:.0%}")
+    return ", ".join(shares)
 
 
-def _run(file: Path, topic: str, folder: Path) -> None:
-    _forget()
-    a_run(file, topic, RUN_PAGES, _new(folder))
+def _research_cold(file: Path, topic: str, folder: Path) -> None:
+    _clear_cluster_cache()
+    research(file, topic, RUN_PAGES, _new_folder(folder))
 
 
-def _new(folder: Path) -> Path:
+def _new_folder(folder: Path) -> Path:
     return Path(tempfile.mkdtemp(dir=folder)) / "run"
 
 
 def _read(file: Path, paths: Sequence[str]) -> None:
-    _forget()
+    _clear_cluster_cache()
     archive = LibzimArchive(file)
     for path in paths:
         open_page(archive, path)
 
 
-def _forget() -> None:
-    """Empty the cluster cache, as in a new process."""
+def _clear_cluster_cache() -> None:
+    """Make reads as slow as in a new process, where nothing of a book is decompressed."""
     set_cluster_cache(0)
     set_cluster_cache(CLUSTER_CACHE_BYTES)

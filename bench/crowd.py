@@ -1,4 +1,4 @@
-"""Many clients at once: each asks the server question after question and reads its stream to the end."""
+"""A server under load: many clients ask one question after another and read each answer's stream to its end."""
 
 from __future__ import annotations
 
@@ -17,82 +17,88 @@ from urllib.parse import quote, urlsplit
 
 from evals.data import ROOT
 
+from bench.timing import p95
 from kiwiresearch.workspace.shelf import shelf_of
 
 CLIENTS = 50
 SECONDS = 60.0
 SETTLED_S = 20.0
-"""By then everything that is kept has been read once."""
+"""After this time the server has read once whatever it keeps in memory."""
 
-GROWTH = 1.3
-"""By how much memory may grow from then on."""
+MAX_GROWTH = 1.3
+"""How much memory the server may have at the end, compared with what it had when it had settled."""
 
 TIMEOUT_S = 120.0
 
 
 @dataclass(slots=True)
 class Tally:
-    """What all clients saw."""
+    """The answers and errors of all clients."""
 
     first_ms: list[float] = field(default_factory=list)
-    whole: int = 0
+    """The time until the citations of each answer arrived."""
+    answers: int = 0
     errors: Counter[str] = field(default_factory=Counter)
 
 
-async def crowd(file: Path, home: Path, questions: Sequence[str], seconds: float = SECONDS) -> list[str]:
-    """The figures of so many clients for so long, as lines."""
-    async with server_of(file, home) as (address, pid):
+async def measure_clients(file: Path, home: Path, questions: Sequence[str], seconds: float = SECONDS) -> list[str]:
+    """Start a server, let the clients ask questions for this time, and return the lines to print."""
+    async with serving(file, home) as (address, pid):
         await _ask(address, questions[0])  # opens the books
-        at_start = memory_mib(pid)
-        tally, coming = Tally(), itertools.cycle(questions)
-        began = time.monotonic()
-        until = began + seconds
-        clients = [asyncio.create_task(_client(address, coming, until, tally)) for _ in range(CLIENTS)]
+        start_mib = memory_mib(pid)
+        tally, question_cycle = Tally(), itertools.cycle(questions)
+        start = time.monotonic()
+        until = start + seconds
+        clients = [asyncio.create_task(_run_client(address, question_cycle, until, tally)) for _ in range(CLIENTS)]
         await asyncio.sleep(min(SETTLED_S, seconds / 3))
-        settled = memory_mib(pid)
+        settled_mib = memory_mib(pid)
         await asyncio.gather(*clients)
-        return _told(tally, time.monotonic() - began, (at_start, settled, memory_mib(pid)))
+        return _format(tally, time.monotonic() - start, (start_mib, settled_mib, memory_mib(pid)))
 
 
-def _told(tally: Tally, seconds: float, mib: tuple[float, float, float]) -> list[str]:
-    bound = "bounded" if mib[2] <= GROWTH * mib[1] else "NOT BOUNDED"
-    lines = [f"{CLIENTS} clients for {seconds:.0f} s over HTTP: {tally.whole} answers, {tally.errors.total()} errors"]
-    lines += [f"error, {count} times: {what}" for what, count in tally.errors.most_common(5)]
+def _format(tally: Tally, seconds: float, mib: tuple[float, float, float]) -> list[str]:
+    lines = [f"{CLIENTS} clients for {seconds:.0f} s over HTTP: {tally.answers} answers, {tally.errors.total()} errors"]
+    lines += [f"error, {count} times: {message}" for message, count in tally.errors.most_common(5)]
     if tally.first_ms:
-        ordered = sorted(tally.first_ms)
-        median, high = statistics.median(ordered), ordered[int(0.95 * len(ordered))]
-        lines.append(f"first citations: {median:.0f} ms in the middle, {high:.0f} ms for the slowest of twenty")
-        lines.append(f"{tally.whole / seconds:.1f} answers a second, {CLIENTS} always waiting")
-    told = f"{mib[0]:.0f} MiB at the start, {mib[1]:.0f} when settled, {mib[2]:.0f} at the end"
-    return [*lines, f"memory of the server: {told}: {bound}"]
+        p50 = statistics.median(tally.first_ms)
+        lines.append(f"first citations: p50 {p50:.0f} ms, p95 {p95(tally.first_ms):.0f} ms")
+        lines.append(f"{tally.answers / seconds:.1f} answers per second, with {CLIENTS} requests at a time")
+    return [*lines, describe_memory(mib)]
 
 
-async def _client(address: str, questions: Iterator[str], until: float, tally: Tally) -> None:
+def describe_memory(mib: Sequence[float]) -> str:
+    """A line on the memory of a server at the start, when it had settled, and at the end."""
+    start, settled, end = mib
+    verdict = "bounded" if end <= MAX_GROWTH * settled else "NOT BOUNDED"
+    return f"memory of the server: {start:.0f} MiB at the start, {settled:.0f} settled, {end:.0f} at the end: {verdict}"
+
+
+async def _run_client(address: str, questions: Iterator[str], until: float, tally: Tally) -> None:
     while time.monotonic() < until:
         try:
             tally.first_ms.append(await asyncio.wait_for(_ask(address, next(questions)), TIMEOUT_S))
-            tally.whole += 1
+            tally.answers += 1
         except (OSError, ValueError, TimeoutError, EOFError, asyncio.LimitOverrunError) as problem:
             tally.errors[f"{type(problem).__name__}: {problem}"[:160]] += 1
             await asyncio.sleep(0.1)
 
 
 async def _ask(address: str, question: str) -> float:
-    """Read one stream to its end; milliseconds until its citations were there."""
-    place = urlsplit(address)
-    began = time.perf_counter()
-    reader, writer = await asyncio.open_connection(place.hostname, place.port)
+    """Read the whole stream of an answer, and return the milliseconds until its citations."""
+    location = urlsplit(address)
+    start = time.perf_counter()
+    reader, writer = await asyncio.open_connection(location.hostname, location.port)
     with contextlib.closing(writer):
         head = (
             f"GET /api/ask?stream=true&model=false&q={quote(question, safe='')} HTTP/1.1\r\n"
-            f"Host: {place.netloc}\r\nAccept: text/event-stream\r\nConnection: close\r\n\r\n"
+            f"Host: {location.netloc}\r\nAccept: text/event-stream\r\nConnection: close\r\n\r\n"
         )
         writer.write(head.encode())
         status = await reader.readline()
         if b" 200 " not in status:
             raise ValueError(f"{status.decode().strip()} {(await reader.read(2_000)).decode(errors='replace')[-200:]}")
         await reader.readuntil(b"event: citations")
-        first_ms = (time.perf_counter() - began) * 1e3
+        first_ms = (time.perf_counter() - start) * 1e3
         rest = await reader.read()
     if b"event: done" not in rest or b"event: error" in rest:
         raise ValueError(f"the stream of {question!r} did not end well")
@@ -100,10 +106,10 @@ async def _ask(address: str, question: str) -> float:
 
 
 @contextlib.asynccontextmanager
-async def server_of(file: Path, home: Path) -> AsyncIterator[tuple[str, int]]:
-    """A server in a process of its own, as `kiwiresearch serve` runs it; its address and the process's number."""
-    own = {"HOME": str(home), "SERVE_PORT": "0", "SERVE_REQUESTS_A_MINUTE": "1000000"}
-    environment = os.environ | {f"KIWIRESEARCH_{name}": value for name, value in own.items()}
+async def serving(file: Path, home: Path) -> AsyncIterator[tuple[str, int]]:
+    """The address and process ID of a server with one book, which runs as `kiwiresearch serve` does."""
+    settings = {"HOME": str(home), "SERVE_PORT": "0", "SERVE_REQUESTS_A_MINUTE": "1000000"}
+    environment = os.environ | {f"KIWIRESEARCH_{name}": value for name, value in settings.items()}
     command = (sys.executable, "-m", "bench.crowd", str(file))
     process = await asyncio.create_subprocess_exec(
         *command, cwd=ROOT, env=environment, stdout=asyncio.subprocess.PIPE, limit=2**16
@@ -121,7 +127,7 @@ async def server_of(file: Path, home: Path) -> AsyncIterator[tuple[str, int]]:
 
 
 def memory_mib(pid: int) -> float:
-    """How much memory a process has now; 0 where the system does not tell."""
+    """The resident memory of a process; 0 on systems without /proc."""
     status = Path(f"/proc/{pid}/status")
     if not status.is_file():
         return 0.0
@@ -133,8 +139,8 @@ def _serve(file: str) -> int:
     from kiwiresearch.web.server import serve
     from kiwiresearch.workspace.workspace import open_workspace
 
-    desk = open_workspace()
-    return serve(desk, shelf_of(desk, [file]), listening=lambda url: print(url, flush=True))
+    workspace = open_workspace()
+    return serve(workspace, shelf_of(workspace, [file]), listening=lambda url: print(url, flush=True))
 
 
 if __name__ == "__main__":

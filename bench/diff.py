@@ -1,9 +1,9 @@
-"""Two snapshots of a book, claim by claim: processor time a page and memory, against the bare read and parse of one.
+"""Comparing two editions of a book, claim by claim: CPU time per page and memory, against reading and parsing one.
 
-The older snapshot is made of some pages of a real book, and newer ones of that: some numbers are others, some pages
-are gone, some have another name. In one the rest is the same byte for byte; in one its maker wrote each page
-otherwise, with the same text; and in one each page has a sentence more, so that the claims of all are read. Memory is
-that of the process, and that of the largest it has started.
+The older edition has some pages of a real book. The newer ones are made from it: some numbers are changed, some pages
+are removed and some renamed. In one of them all other pages have the same bytes; in one they have the same text but
+different markup; and in one each has another sentence, so that the claims of all pages must be extracted. Memory is
+the peak of the process, and with several processes also that of the largest process it started.
 """
 
 from __future__ import annotations
@@ -30,119 +30,120 @@ from kiwiresearch.zim.libzim import LibzimArchive
 
 YEAR = re.compile(rb"\b(1[5-9])(\d\d)\b")
 PAGES = 600
-GROWTH = (5_000, 50_000)
-EDITED, GONE, RENAMED = 5, 1, 1
+SYNTHETIC_SIZES = (5_000, 50_000)
+EDITED, REMOVED, RENAMED = 5, 1, 1
 """Of a hundred pages."""
-MADE = {
+NEW_EDITIONS = {
     "same bytes": b"",
     "same text": b"<!-- made by another program -->",
     "all edited": b" The committee met again on 3 May 2026 and counted 4,711 members.",
 }
-"""What is put behind the first paragraph of each page."""
+"""What is added to the first paragraph of each page."""
 
 
 def run() -> list[str]:
-    """The figures, as lines."""
+    """Measure, and return the lines to print."""
     file = SHARED_DATA / "zims" / "schools-2007.zim"
     if not file.is_file():
         return [f"skipped: {file} is missing"]
     with tempfile.TemporaryDirectory() as folder:
-        return list(_lines(file, Path(folder)))
+        return list(_measure_all(file, Path(folder)))
 
 
-def _lines(file: Path, folder: Path) -> list[str]:
-    old = _written(folder / "old.zim", _drawn(file))
-    lines = [_measured("bare read and parse of one snapshot", "read", old, old)]
-    for name, behind in MADE.items():
-        new = snapshot(old, folder / f"{name.replace(' ', '_')}.zim", behind)
-        lines.append(_measured(f"{name}, 1 process", "diff", old, new, 1))
-    lines.append(_measured(f"{name}, 2 processes", "diff", old, new, 2))
-    places = [folder / book.stem for book in (old, new)]
-    for book, place in zip((old, new), places, strict=True):
-        write_bulk(book, ("titles", "pages", "claims"), place, version=__version__)
-    lines.append(_measured(f"{name}, from folders of claims", "diff", *places, 1))
-    for entries in GROWTH:
+def _measure_all(file: Path, folder: Path) -> list[str]:
+    old = _write(folder / "old.zim", _sample_pages(file))
+    lines = [_measure("plain read and parse of one edition", "read", old, old)]
+    for name, addition in NEW_EDITIONS.items():
+        new = write_new_edition(old, folder / f"{name.replace(' ', '_')}.zim", addition)
+        lines.append(_measure(f"{name}, 1 process", "diff", old, new, 1))
+    lines.append(_measure(f"{name}, 2 processes", "diff", old, new, 2))
+    bulk_folders = [folder / book.stem for book in (old, new)]
+    for book, bulk_folder in zip((old, new), bulk_folders, strict=True):
+        write_bulk(book, ("titles", "pages", "claims"), bulk_folder, version=__version__)
+    lines.append(_measure(f"{name}, from bulk folders", "diff", *bulk_folders, 1))
+    for entries in SYNTHETIC_SIZES:
         book = big_book(entries)
-        lines.append(_measured(f"a made-up book of {entries:,} entries with itself", "diff", book, book, 1))
+        lines.append(_measure(f"a synthetic book of {entries:,} entries with itself", "diff", book, book, 1))
     return lines
 
 
-def _drawn(file: Path) -> list[NewPage]:
+def _sample_pages(file: Path) -> list[NewPage]:
     """The pages that come first by the hash of their paths."""
     archive = LibzimArchive(file)
     paths = sorted(archive.articles(), key=lambda path: sha256(path.encode()).digest())[:PAGES]
     return [NewPage(path, archive.title(path), archive.read(path).content) for path in sorted(paths)]
 
 
-def snapshot(file: Path, target: Path, behind: bytes) -> Path:
-    """A later snapshot of a book."""
+def write_new_edition(file: Path, target: Path, addition: bytes) -> Path:
+    """Write a later edition of a book, with an addition to each page."""
     archive = LibzimArchive(file)
     pages, redirects = [], []
     for number, path in enumerate(archive.articles()):
         entry = archive.read(path)
-        lot, content = number % 100, entry.content.replace(b"</p>", behind + b"</p>", 1)
-        if lot < GONE:
+        percentile, content = number % 100, entry.content.replace(b"</p>", addition + b"</p>", 1)
+        if percentile < REMOVED:
             continue
-        if lot < GONE + RENAMED:
-            new = f"{path}_(renamed)"
-            redirects.append(NewRedirect(path, entry.title, new))
-            pages.append(NewPage(new, f"{entry.title} (renamed)", content))
+        if percentile < REMOVED + RENAMED:
+            new_path = f"{path}_(renamed)"
+            redirects.append(NewRedirect(path, entry.title, new_path))
+            pages.append(NewPage(new_path, f"{entry.title} (renamed)", content))
             continue
-        if lot < GONE + RENAMED + EDITED:
+        if percentile < REMOVED + RENAMED + EDITED:
             content = YEAR.sub(rb"\g<1>99", content, count=1)
         pages.append(NewPage(path, entry.title, content))
-    return _written(target, pages, redirects, Date="2026-03-01")
+    return _write(target, pages, redirects, Date="2026-03-01")
 
 
-def _written(target: Path, pages: list[NewPage], redirects: Sequence[NewRedirect] = (), **more: str) -> Path:
-    metadata = {"Name": "bench_en", "Title": "Bench book", "Language": "eng", "Date": "2026-01-01"} | more
+def _write(target: Path, pages: list[NewPage], redirects: Sequence[NewRedirect] = (), **more_metadata: str) -> Path:
+    metadata = {"Name": "bench_en", "Title": "Bench book", "Language": "eng", "Date": "2026-01-01"} | more_metadata
     write_book(target, pages, redirects, metadata=metadata, index=False)
     return target
 
 
-def _measured(label: str, *arguments: object) -> str:
-    """One piece of work in a process of its own, so that its memory is its own."""
+def _measure(label: str, *arguments: object) -> str:
+    """Run one measurement in a separate process, whose memory is then its own."""
     command = [sys.executable, "-m", "bench.diff", *map(str, arguments)]
-    told = subprocess.run(command, check=True, capture_output=True, text=True)
-    return f"{label:52} {told.stdout.strip()}"
+    completed = subprocess.run(command, check=True, capture_output=True, text=True)
+    return f"{label:52} {completed.stdout.strip()}"
 
 
-def _work(what: str, old: Path, new: Path, workers: int = 1) -> str:
-    counted: Counter[str] = Counter()
-    before = _spent_s()
-    if what == "read":
+def _measure_here(task: str, old: Path, new: Path, workers: int = 1) -> str:
+    """Read the old edition or compare both in this process, and return the time, the memory and what was counted."""
+    counts: Counter[str] = Counter()
+    before = _cpu_seconds()
+    if task == "read":
         archive = LibzimArchive(old)
         for path in archive.articles():
             open_page(archive, path)
-            counted["pages"] += 1
+            counts["pages"] += 1
     else:
-        with tempfile.TemporaryDirectory() as spare:
-            places = [_place(at, Path(spare) / str(number)) for number, at in enumerate((old, new))]
+        with tempfile.TemporaryDirectory() as folder:
+            places = [_place(path, Path(folder) / str(number)) for number, path in enumerate((old, new))]
             for change in diff_snapshots(*places, workers=workers, force=True):
-                counted["pages"] += 1
-                counted["with the same text"] += change.is_same
-                counted["changes"] += len(change.changes)
-    spent = _spent_s() - before
-    told = ", ".join(f"{count:,} {name}" for name, count in counted.items())
-    others = f" and {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f}" if workers > 1 else ""
-    return f"{spent / counted['pages'] * 1e3:6.1f} ms a page, {_peak_mb():.0f}{others} MB; {told}"
+                counts["pages"] += 1
+                counts["with the same text"] += change.is_same
+                counts["changes"] += len(change.changes)
+    spent = _cpu_seconds() - before
+    summary = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    children = f" and {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f}" if workers > 1 else ""
+    return f"{spent / counts['pages'] * 1e3:6.1f} ms per page, {_peak_mb():.0f}{children} MB; {summary}"
 
 
-def _spent_s() -> float:
-    """Processor time so far, with that of processes that have ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+def _cpu_seconds() -> float:
+    """The CPU time so far of this process and of its children that have ended."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def _peak_mb() -> float:
-    """The most memory this process has had; what the system counts for it begins with that of its parent."""
-    told = Path("/proc/self/status").read_text(encoding="utf-8")
-    return int(told.partition("VmHWM:")[2].split()[0]) / 1024
+    """The peak memory of this process; that of getrusage would begin with its parent's."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
-def _place(at: Path, index: Path) -> SnapshotPlace:
-    return folder_place(at, EVERYTHING, index) if at.is_dir() else SnapshotPlace(at)
+def _place(path: Path, index: Path) -> SnapshotPlace:
+    return folder_place(path, EVERYTHING, index) if path.is_dir() else SnapshotPlace(path)
 
 
 if __name__ == "__main__":
-    print(_work(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), *map(int, sys.argv[4:])))
+    print(_measure_here(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), *map(int, sys.argv[4:])))

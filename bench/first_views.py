@@ -1,7 +1,7 @@
-"""How long each page takes until a real browser shows it, and how many kilobytes it loads without pictures.
+"""The time until a real browser first shows each page, and how many kilobytes it loads without pictures.
 
-Every page is opened in a window of its own, so nothing is cached by the browser. The server is running and has opened
-its book; that is measured by `start`.
+Every page is opened in a new browser context, so the browser has cached nothing. The server is already running and has
+opened its book.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from tests.browser.chromium import Chromium
 from tests.browser.conftest import Served, serving
 from tests.browser.screenshots import WEIGHT
 
-TIMES = 5
-LIMIT_MS = 500
-LIMIT_KB = 300
-PAINT = """() => new Promise((done) => new PerformanceObserver((list) => {
+ROUNDS = 5
+MAX_MS = 500
+MAX_KB = 300
+FIRST_PAINT = """() => new Promise((done) => new PerformanceObserver((list) => {
   const found = list.getEntriesByName("first-contentful-paint")[0];
   if (found) done(found.startTime);
 }).observe({type: "paint", buffered: true}))"""
@@ -29,7 +29,7 @@ TOPIC = "Roman Empire"
 
 
 def run() -> list[str]:
-    """The figures, as lines."""
+    """Measure, and return the lines to print."""
     file = SHARED_DATA / "zims" / "schools-2007.zim"
     if not file.is_file():
         return [f"skipped: {file} is missing"]
@@ -37,24 +37,25 @@ def run() -> list[str]:
     try:
         with (
             tempfile.TemporaryDirectory() as home,
-            serving(Path(home), str(file)) as desk,
+            serving(Path(home), str(file)) as server,
             chromium.at_work() as browser,
         ):
-            figures = [(name, *_viewed(browser, desk.address, path)) for name, path in _places(desk)]
+            views = [(name, *_measure_view(browser, server.address, path)) for name, path in _pages(server)]
     finally:
         chromium.close()
-    lines = [f"{name}: shown after {ms:.0f} ms, {kb:.0f} kB without pictures" for name, ms, kb in figures]
-    slow = [name for name, ms, _ in figures if ms > LIMIT_MS]
-    heavy = [name for name, _, kb in figures if kb > LIMIT_KB]
+    lines = [f"{name}: first shown after {ms:.0f} ms, {kb:.0f} kB without pictures" for name, ms, kb in views]
+    slow = [name for name, ms, _ in views if ms > MAX_MS]
+    heavy = [name for name, _, kb in views if kb > MAX_KB]
     return [
         *lines,
-        f"slower than {LIMIT_MS} ms: {', '.join(slow) or 'none'}",
-        f"heavier than {LIMIT_KB} kB: {', '.join(heavy) or 'none'}",
+        f"slower than {MAX_MS} ms: {', '.join(slow) or 'none'}",
+        f"heavier than {MAX_KB} kB: {', '.join(heavy) or 'none'}",
     ]
 
 
-def _places(desk: Served) -> list[tuple[str, str]]:
-    book, run_id = desk.book(), desk.run(topic=TOPIC, max_pages=20)
+def _pages(server: Served) -> list[tuple[str, str]]:
+    """The names and paths of the pages to open."""
+    book, run_id = server.book(), server.run(topic=TOPIC, max_pages=20)
     return [
         ("home", "/"),
         ("results", f"/find?q={quote('rivers of africa')}"),
@@ -69,16 +70,16 @@ def _places(desk: Served) -> list[tuple[str, str]]:
     ]
 
 
-def _viewed(browser: Browser, address: str, path: str) -> tuple[float, float]:
-    """The median of some first views in milliseconds, and the kilobytes of one."""
-    spent, weight = [], 0.0
-    for _ in range(TIMES):
+def _measure_view(browser: Browser, address: str, path: str) -> tuple[float, float]:
+    """The median of several first views in milliseconds, and the kilobytes of one."""
+    times_ms, weight_kb = [], 0.0
+    for _ in range(ROUNDS):
         with browser.new_context(base_url=address) as context:
             page = context.new_page()
             page.goto(path, wait_until="load")
-            spent.append(float(page.evaluate(PAINT)))
-            weight = page.evaluate(WEIGHT) / 1e3
-    return median(spent), weight
+            times_ms.append(float(page.evaluate(FIRST_PAINT)))
+            weight_kb = page.evaluate(WEIGHT) / 1e3
+    return median(times_ms), weight_kb
 
 
 if __name__ == "__main__":

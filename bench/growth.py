@@ -1,4 +1,4 @@
-"""Pages built to be hard: reading four times as much must take about four times as long."""
+"""Pages designed to be difficult: reading four times as much must take about four times as long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.archive import Entry, EntryRef
 
 SIZE = 4_000
-FAMILIES: dict[str, Callable[[int], str]] = {
+PAGES: dict[str, Callable[[int], str]] = {
     "paragraphs with links": lambda n: '<p>Some words and <a href="X">a link</a>. More words here.</p>' * n,
     "nested divisions": lambda n: "<div>" * n + "x" + "</div>" * n,
     "divisions never closed": lambda n: "<div>x" * n,
@@ -30,7 +30,7 @@ FAMILIES: dict[str, Callable[[int], str]] = {
         '<table class="infobox">' + '<tr><th>k</th><td><a href="X">v</a></td></tr>' * n + "</table>"
     ),
     "tags that close nothing": lambda n: "<div></i>" * n,
-    "lists and strays": lambda n: "<ul><li></span>" * n,
+    "lists with stray tags": lambda n: "<ul><li></span>" * n,
     "empty hidden spans": lambda n: "<p>" + '<span style="display:none"></span>' * n + "</p>",
     "hatnotes": lambda n: '<div class="hatnote">see <a href="X">x</a></div>' * n,
     "nested hatnotes": lambda n: '<div class="hatnote">x' * (n // 32),
@@ -48,13 +48,13 @@ FAMILIES: dict[str, Callable[[int], str]] = {
 
 
 def run() -> list[str]:
-    """The figures, as lines."""
-    lines = [f"time for four times the page, {SIZE} and {4 * SIZE} pieces; 4 is linear"]
-    for name, build in FAMILIES.items():
+    """Measure, and return the lines to print."""
+    lines = [f"CPU time of a page with {4 * SIZE} elements, and its ratio to that with {SIZE}; 4 is linear"]
+    for name, build in PAGES.items():
         small, large = _entry(build(SIZE)), _entry(build(4 * SIZE))
         times = best_of(3, {"small": partial(read_page, small), "large": partial(read_page, large)})
         ratio = times["large"] / times["small"]
-        lines.append(f"{name:28} {times['large'] * 1e3:8.1f} ms   {ratio:5.1f}")
+        lines.append(f"{name:28} {times['large'] * 1e3:8.1f} ms   {ratio:5.1f}x")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""Full PageDocs against the bare limit (libzim reads, lexbor parses) and against BeautifulSoup by hand."""
+"""Full PageDocs against the plain read with libzim and parse with lexbor, and against BeautifulSoup."""
 
 from __future__ import annotations
 
@@ -15,64 +15,65 @@ from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
 PAGES = 1_000
-BY_HAND = 50
+SOUP_PAGES = 50
 ROUNDS = 3
 
 
 def run() -> list[str]:
-    """The figures, as lines."""
+    """Measure, and return the lines to print."""
     file = SHARED_DATA / "zims" / "schools-2007.zim"
     if not file.is_file():
         return [f"skipped: {file} is missing"]
     archive = LibzimArchive(file)
-    raw = libzim.reader.Archive(file)
+    libzim_archive = libzim.reader.Archive(file)
     paths = list(archive.articles())[:PAGES]
 
     def content(path: str) -> bytes:
-        return bytes(raw.get_entry_by_path(path).get_item().content)
+        return bytes(libzim_archive.get_entry_by_path(path).get_item().content)
 
-    def full() -> None:
+    def read_page_docs() -> None:
         for path in paths:
             page = read_page(archive.read(path))
             for link in page.links:
                 page.sentence(link)
 
-    def bare(some: list[str]) -> Callable[[], None]:
-        def work() -> None:
-            for path in some:
+    def read_and_parse(some_paths: list[str]) -> Callable[[], None]:
+        def task() -> None:
+            for path in some_paths:
                 LexborHTMLParser(content(path))
 
-        return work
+        return task
 
-    def by_hand() -> None:
-        for path in paths[:BY_HAND]:
-            _by_hand(content(path))
+    def read_with_soup() -> None:
+        for path in paths[:SOUP_PAGES]:
+            _parse_with_soup(content(path))
 
-    times = best_of(ROUNDS, {"bare": _cold(bare(paths)), "full": _cold(full)})
-    few = best_of(1, {"bare": _cold(bare(paths[:BY_HAND])), "hand": _cold(by_hand)})
+    times = best_of(ROUNDS, {"plain": _cold(read_and_parse(paths)), "full": _cold(read_page_docs)})
+    soup_times = best_of(1, {"plain": _cold(read_and_parse(paths[:SOUP_PAGES])), "soup": _cold(read_with_soup)})
+    soup_ratio = soup_times["soup"] / soup_times["plain"]
     return [
-        f"{PAGES} pages of schools-2007.zim in the order of clusters, none of them cached at the start",
-        f"bare read and parse   {times['bare'] / PAGES * 1e3:7.3f} ms a page   1.0",
-        f"full PageDoc          {times['full'] / PAGES * 1e3:7.3f} ms a page   {times['full'] / times['bare']:.1f}",
-        f"BeautifulSoup by hand {few['hand'] / BY_HAND * 1e3:7.3f} ms a page   {few['hand'] / few['bare']:.0f}"
-        f"   ({BY_HAND} pages)",
+        f"{PAGES} pages of schools-2007.zim in the order of clusters, with an empty cache at the start",
+        f"plain read and parse  {times['plain'] / PAGES * 1e3:7.3f} ms per page   1.0x",
+        f"full PageDoc          {times['full'] / PAGES * 1e3:7.3f} ms per page   {times['full'] / times['plain']:.1f}x",
+        f"BeautifulSoup         {soup_times['soup'] / SOUP_PAGES * 1e3:7.3f} ms per page   {soup_ratio:.0f}x"
+        f"   ({SOUP_PAGES} pages)",
     ]
 
 
-def _cold(work: Callable[[], None]) -> Callable[[], None]:
-    """The same work with an empty cluster cache, since bulk reading meets each cluster once."""
+def _cold(task: Callable[[], None]) -> Callable[[], None]:
+    """The same task with an empty cluster cache, because reading a whole book meets each cluster only once."""
 
-    def fresh() -> None:
+    def run_cold() -> None:
         size = libzim.reader.get_cluster_cache_max_size()
         libzim.reader.set_cluster_cache_max_size(0)
         libzim.reader.set_cluster_cache_max_size(size)
-        work()
+        task()
 
-    return fresh
+    return run_cold
 
 
-def _by_hand(content: bytes) -> tuple[str, list[tuple[str, str]], list[str]]:
-    """What a user would write: the text without notes, the links, the headings."""
+def _parse_with_soup(content: bytes) -> tuple[str, list[tuple[str, str]], list[str]]:
+    """What a user of BeautifulSoup would write: the text without references, the links and the headings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         soup = BeautifulSoup(content, "html.parser")

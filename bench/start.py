@@ -1,4 +1,4 @@
-"""Starting the program: `--help` against the bare import of typer."""
+"""Starting the program: `--help` against just importing typer."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from collections.abc import Callable
 from functools import partial
 
 ROUNDS = 9
+BASELINE = "import typer"
 
 
 def run() -> list[str]:
-    """The figures, as lines."""
-    times: dict[str, float] = {}
-    works: dict[str, list[str]] = {
-        "import typer": ["-c", "import typer"],
+    """Measure, and return the lines to print."""
+    best: dict[str, float] = {}
+    commands: dict[str, list[str]] = {
+        BASELINE: ["-c", "import typer"],
         "kiwiresearch --help": ["-m", "kiwiresearch", "--help"],
     }
     for _ in range(ROUNDS):
-        for name, arguments in works.items():
-            spent = _processor_time(partial(_run, arguments))
-            times[name] = min(spent, times.get(name, spent))
-    base = times["import typer"]
-    return [f"{name:22} {spent * 1e3:7.1f} ms   {spent / base:.2f}" for name, spent in times.items()]
+        for name, arguments in commands.items():
+            spent = _cpu_seconds(partial(_run_python, arguments))
+            best[name] = min(spent, best.get(name, spent))
+    return [f"{name:22} {seconds * 1e3:7.1f} ms   {seconds / best[BASELINE]:.2f}x" for name, seconds in best.items()]
 
 
-def _run(arguments: list[str]) -> None:
+def _run_python(arguments: list[str]) -> None:
     subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=True)
 
 
-def _processor_time(work: Callable[[], None]) -> float:
+def _cpu_seconds(task: Callable[[], None]) -> float:
+    """The CPU time of the processes that a task starts."""
     before = os.times()
-    work()
+    task()
     after = os.times()
     return (after.children_user - before.children_user) + (after.children_system - before.children_system)

@@ -1,1 +1,1 @@
-"""Quality, measured on labelled sets and held by pinned floors."""
+"""Evaluations: quality measured on labelled sets, which must not fall below pinned floors."""

@@ -1,8 +1,8 @@
-"""Questions that the book cannot answer: are they refused, and does nobody get a citation of a wrong page?
+"""Questions that the book cannot answer: are they refused, and without citing a wrong page?
 
-Two kinds: SQuAD's questions whose answer is not on the page of 2007, and a hundred made by rule.
-`python -m evals.absent` shows the figures and what was not refused.
-`python -m evals.absent --curve` shows, as a Markdown table, what each threshold would answer and refuse.
+There are two kinds: SQuAD's questions whose answer is not on the page of 2007, and a hundred made from templates.
+`python -m evals.absent` prints the figures and the questions that were not refused.
+`python -m evals.absent --curve` prints a Markdown table of what each threshold would answer and refuse.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 from evals.absences import LABELS, absent_rows
 from evals.ask import SETS, gate_sample
-from evals.asked import DEFAULTS, Seen, ask_all
+from evals.asked import DEFAULTS, JudgedAnswer, ask_all
 from evals.data import SHARED_DATA, digest_of
-from evals.golds import Row, rows_of, sample
+from evals.golds import Row, load_rows, sample
 from kiwiresearch.zim.libzim import LibzimArchive
 
 SCHOOLS = SETS["squad_in_schools"]
@@ -25,65 +25,71 @@ THRESHOLDS = tuple(step / 20 for step in range(20))
 
 
 def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
-    """Shares refused, and shares without a citation of a wrong page; beside them what a refusal costs."""
-    files = sorted({LABELS, SUBJECTS, *(file for one in SETS.values() for file in (one.rows, one.zim))})
+    """The shares refused and the shares without a citation of a wrong page; by kind of question they are not pinned."""
+    files = sorted(
+        {LABELS, SUBJECTS, *(file for question_set in SETS.values() for file in (question_set.rows, question_set.zim))}
+    )
     if not all(file.is_file() for file in files):
         return None
-    asked = gate_sample()["squad_in_schools"].seen
-    of_squad = [one for one in asked if not one.answerable]
-    rows, seen = ask_absent()
-    about = {
-        "names": [one for row, one in zip(rows, seen, strict=True) if not row.path],
-        "pages": [one for row, one in zip(rows, seen, strict=True) if row.path],
+    squad_answers = gate_sample()["squad_in_schools"].answers
+    unanswerable = [answer for answer in squad_answers if not answer.answerable]
+    rows, answers = ask_absent()
+    answers_by_kind = {
+        "names": [answer for row, answer in zip(rows, answers, strict=True) if not row.path],
+        "pages": [answer for row, answer in zip(rows, answers, strict=True) if row.path],
     }
     figures = {
-        "refused_absent": _refused(seen),
-        "refused_squad_absent": _refused(of_squad),
-        "no_wrong_page_absent": _no_wrong_page(seen),
-        "no_wrong_page_squad_absent": _no_wrong_page(of_squad),
+        "refused_absent": _share_refused(answers),
+        "refused_squad_absent": _share_refused(unanswerable),
+        "no_wrong_page_absent": _share_without_wrong_page(answers),
+        "no_wrong_page_squad_absent": _share_without_wrong_page(unanswerable),
     }
-    beside = {f"refused_absent_{kind}": _refused(some) for kind, some in about.items()}
-    beside |= {"rows_absent": len(seen), "rows_squad_absent": len(of_squad)}
-    return digest_of(*files), figures, beside
+    unpinned = {
+        f"refused_absent_{kind}": _share_refused(kind_answers) for kind, kind_answers in answers_by_kind.items()
+    }
+    unpinned |= {"rows_absent": len(answers), "rows_squad_absent": len(unanswerable)}
+    return digest_of(*files), figures, unpinned
 
 
-def ask_absent() -> tuple[list[Row], list[Seen]]:
-    """The hundred, and what became of them."""
+def ask_absent() -> tuple[list[Row], list[JudgedAnswer]]:
+    """Ask the hundred questions; returns them and the judged answers."""
     rows = absent_rows(LibzimArchive(SCHOOLS.zim), SUBJECTS)
-    by_way, _ = ask_all(SCHOOLS.zim, {"titles": rows}, lambda: None)
-    return rows, by_way["titles"]
+    answers_by_way, _ = ask_all(SCHOOLS.zim, {"titles": rows}, lambda: None)
+    return rows, answers_by_way["titles"]
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a threshold on how sure an answer is would do."""
+    """The effect of a threshold on the confidence of answers."""
 
     threshold: float
     answered: float
-    """Of the questions that the book can answer."""
+    """Of the questions that the book can answer, the share that is answered."""
     right: float
-    """Of the same: answered, and the gold stands in the answer."""
+    """Of the same questions, the share whose answer has the gold."""
     squad_refused: float
     absent_refused: float
 
 
-def curve(answerable: Sequence[Seen], squad: Sequence[Seen], absent: Sequence[Seen]) -> list[Point]:
-    """The trade-off, the lowest threshold first."""
+def curve(
+    answerable: Sequence[JudgedAnswer], squad: Sequence[JudgedAnswer], absent: Sequence[JudgedAnswer]
+) -> list[Point]:
+    """The points by threshold, the lowest first."""
     return [
         Point(
-            at,
-            _share([one.answered and one.sure >= at for one in answerable]),
-            _share([one.text_holds and one.sure >= at for one in answerable]),
-            _share([not one.answered or one.sure < at for one in squad]),
-            _share([not one.answered or one.sure < at for one in absent]),
+            threshold,
+            _share([answer.answered and answer.confidence >= threshold for answer in answerable]),
+            _share([answer.gold_in_answer and answer.confidence >= threshold for answer in answerable]),
+            _share([not answer.answered or answer.confidence < threshold for answer in squad]),
+            _share([not answer.answered or answer.confidence < threshold for answer in absent]),
         )
-        for at in THRESHOLDS
+        for threshold in THRESHOLDS
     ]
 
 
-def markdown(points: Sequence[Point]) -> list[str]:
-    """The trade-off as a table."""
-    head = (
+def curve_table(points: Sequence[Point]) -> list[str]:
+    """The curve as a Markdown table."""
+    header = (
         "sure at least",
         "answered",
         "answered and right",
@@ -91,55 +97,59 @@ def markdown(points: Sequence[Point]) -> list[str]:
         "SQuAD refused",
         "hundred refused",
     )
-    lines = [f"| {' | '.join(head)} |", "|" + " ---: |" * len(head)]
+    lines = [f"| {' | '.join(header)} |", "|" + " ---: |" * len(header)]
     for point in points:
-        among = point.right / point.answered if point.answered else 0.0
-        shares = (point.answered, point.right, among, point.squad_refused, point.absent_refused)
+        precision = point.right / point.answered if point.answered else 0.0
+        shares = (point.answered, point.right, precision, point.squad_refused, point.absent_refused)
         lines.append(f"| {point.threshold:.2f} | {' | '.join(f'{share:.2f}' for share in shares)} |")
     return lines
 
 
-def measured_curve() -> list[Point]:
-    """The curve over the gate's rows on the book of 2007, asked with nothing refused for being weak."""
-    bold = replace(DEFAULTS, sim_threshold=0.0, sim_threshold_meaning=0.0)
-    sets = [one for one in SETS.values() if one.zim == SCHOOLS.zim]
-    rows = [row for one in sets for row in sample(rows_of(one.rows), one.every) if not row.yes_or_no]
-    made = absent_rows(LibzimArchive(SCHOOLS.zim), SUBJECTS)
-    by_way, _ = ask_all(SCHOOLS.zim, {"titles": [*rows, *made]}, lambda: None, bold)
-    real, absent = by_way["titles"][: len(rows)], by_way["titles"][len(rows) :]
-    squad = set(sample(rows_of(SCHOOLS.rows), SCHOOLS.every))
+def measure_curve() -> list[Point]:
+    """The curve for the gate's rows about the book of 2007, asked with thresholds of 0."""
+    never_refusing = replace(DEFAULTS, sim_threshold=0.0, sim_threshold_meaning=0.0)
+    sets = [question_set for question_set in SETS.values() if question_set.zim == SCHOOLS.zim]
+    rows = [
+        row
+        for question_set in sets
+        for row in sample(load_rows(question_set.rows), question_set.every)
+        if not row.yes_or_no
+    ]
+    absent = absent_rows(LibzimArchive(SCHOOLS.zim), SUBJECTS)
+    answers_by_way, _ = ask_all(SCHOOLS.zim, {"titles": [*rows, *absent]}, lambda: None, never_refusing)
+    real_answers, absent_answers = answers_by_way["titles"][: len(rows)], answers_by_way["titles"][len(rows) :]
+    squad_rows = set(sample(load_rows(SCHOOLS.rows), SCHOOLS.every))
     return curve(
-        [one for one in real if one.answerable],
-        [one for row, one in zip(rows, real, strict=True) if row in squad and not one.answerable],
-        absent,
+        [answer for answer in real_answers if answer.answerable],
+        [answer for row, answer in zip(rows, real_answers, strict=True) if row in squad_rows and not answer.answerable],
+        absent_answers,
     )
 
 
-def _refused(seen: Sequence[Seen]) -> float:
-    return _share([not one.answered for one in seen])
+def _share_refused(answers: Sequence[JudgedAnswer]) -> float:
+    return _share([not answer.answered for answer in answers])
 
 
-def _no_wrong_page(seen: Sequence[Seen]) -> float:
-    return _share([not one.cited_wrong for one in seen])
+def _share_without_wrong_page(answers: Sequence[JudgedAnswer]) -> float:
+    return _share([not answer.cites_other_page for answer in answers])
 
 
-def _share(good: Sequence[bool]) -> float:
-    return sum(good) / len(good) if good else 0.0
+def _share(flags: Sequence[bool]) -> float:
+    return sum(flags) / len(flags) if flags else 0.0
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="evals.absent")
-    parser.add_argument("--curve", action="store_true", help="the trade-off, as a Markdown table")
+    parser.add_argument("--curve", action="store_true", help="print the curve as a Markdown table")
     if parser.parse_args(arguments).curve:
-        print("\n".join(markdown(measured_curve())))
+        print("\n".join(curve_table(measure_curve())))
         return 0
-    rows, seen = ask_absent()
-    for row, one in zip(rows, seen, strict=True):
-        if one.answered:
-            print(f"{one.sure:.2f} {row.question} -> {one.text[:150]!r} {one.pages[:1]}")
-    print(
-        f"refused {_refused(seen):.4f}, without a citation of a wrong page {_no_wrong_page(seen):.4f}, of {len(rows)}"
-    )
+    rows, answers = ask_absent()
+    for row, answer in zip(rows, answers, strict=True):
+        if answer.answered:
+            print(f"{answer.confidence:.2f} {row.question} -> {answer.text[:150]!r} {answer.top_pages[:1]}")
+    refused, without_wrong_page = _share_refused(answers), _share_without_wrong_page(answers)
+    print(f"refused {refused:.4f}, without a citation of a wrong page {without_wrong_page:.4f}, of {len(rows)}")
     return 0
 
 

@@ -1,11 +1,10 @@
-"""Confidence against truth: of the claims that were read by somebody, how many of each confidence are right?
+"""The confidence of claims: of the claims that somebody judged, how many of each confidence are right?
 
-A claim is right if a reader who sees nothing else understands what it is about,
-the page says exactly that, and its type is one that such a reader accepts.
+A claim is right if a reader who sees nothing else understands what it is about, the page says exactly that, and its
+type is one that such a reader accepts.
 
-Judgements on claims that are no longer made are left out. So what was mended
-leaves the set, and what went wrong since is not in it: draw anew before the
-share of right claims is told to anybody.
+Judgements of claims that are no longer made are left out. So claims that were corrected leave the set, and claims that
+are wrong since then are not in it: draw a new sample before publishing the share of right claims.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ from kiwiresearch.page.parser import open_page
 from kiwiresearch.zim.book_writer import build_sample
 from kiwiresearch.zim.libzim import LibzimArchive
 
-JUDGED = LABELS / "claims_right.jsonl"
+LABELS_FILE = LABELS / "claims_right.jsonl"
 BINS = (0.0, 0.7, 0.8, 0.85, 0.9, 0.95, 1.01)
 STIFFNESS = 4.0
-"""How much the present value of a term counts, in claims that would speak for it."""
+"""How strongly a term is held at its current value, as a number of claims that support it."""
 STEPS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What somebody said of a claim: the types it may be filed under, and what is wrong with its words, if anything."""
+    """What somebody said about a claim: the types it may have, and what is wrong with its words, if anything."""
 
     book: str
     path: str
@@ -49,154 +48,162 @@ class Judgement:
     """The hash of the claim's text."""
     types: tuple[str, ...]
     share: float
-    """How many claims of the books it stands for, as more were drawn where there are few."""
+    """How many claims of the books it represents: of rare kinds of claims, more were drawn."""
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A claim as it is made now, with its judgement."""
+class JudgedClaim:
+    """A claim as it is extracted now, with its judgement."""
 
     claim: Claim
-    right: bool
+    is_right: bool
     share: float
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """Figures that have floors, and those beside them."""
+    """The pinned figures, and those that are not pinned."""
 
     pinned: dict[str, float]
-    beside: dict[str, float]
+    unpinned: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """A row of the table: claims of about one confidence."""
+    """A row of the table: claims of similar confidence, with its mean and the share that is right."""
 
     low: float
     high: float
     claims: int
-    said: float
-    right: float
+    mean_confidence: float
+    share_right: float
 
 
-def judgements(file: Path = JUDGED) -> list[Judgement]:
+def load_judgements(file: Path = LABELS_FILE) -> list[Judgement]:
     rows = (json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
     return [Judgement(**row | {"types": tuple(row["types"])}) for row in rows]
 
 
-def judged_claims(file: Path = JUDGED) -> list[Judged]:
-    """The judged claims that the rules still make; those they no longer make, or word otherwise, are left out."""
-    found = []
+def load_judged_claims(file: Path = LABELS_FILE) -> list[JudgedClaim]:
+    """The judged claims that are still extracted with the same words."""
+    judged = []
     with tempfile.TemporaryDirectory() as folder:
         sample = Path(folder) / "sample.zim"
         build_sample(sample)
         books = {"sample": LibzimArchive(sample)} | ({"schools": LibzimArchive(SCHOOLS)} if SCHOOLS.is_file() else {})
-        made: dict[tuple[str, str], dict[tuple[int, str], Claim]] = {}
-        for one in judgements(file):
-            at = (one.book, one.path)
-            if one.book in books and at not in made:
-                claims = claims_of(open_page(books[one.book], one.path))
-                made[at] = {(claim.quotes[0].start, sha_of(claim.text)): claim for claim in claims}
-            claim = made.get(at, {}).get((one.start, one.claim))
-            if claim is not None and sha_of(claim.quotes[0].text) == one.sha:
-                found.append(Judged(claim, not one.why and claim.type in one.types, one.share, one.why))
+        claims_by_page: dict[tuple[str, str], dict[tuple[int, str], Claim]] = {}
+        for judgement in load_judgements(file):
+            page_key = (judgement.book, judgement.path)
+            if judgement.book in books and page_key not in claims_by_page:
+                claims = claims_of(open_page(books[judgement.book], judgement.path))
+                claims_by_page[page_key] = {(claim.quotes[0].start, sha_of(claim.text)): claim for claim in claims}
+            claim = claims_by_page.get(page_key, {}).get((judgement.start, judgement.claim))
+            if claim is not None and sha_of(claim.quotes[0].text) == judgement.sha:
+                judged.append(
+                    JudgedClaim(
+                        claim, not judgement.why and claim.type in judgement.types, judgement.share, judgement.why
+                    )
+                )
         for archive in books.values():
             archive.close()
-    return found
+    return judged
 
 
-def figures(judged: Sequence[Judged]) -> Calibrated:
-    """How many claims are right, weighed as they occur in the books, and how far their confidence is off."""
+def figures(judged: Sequence[JudgedClaim]) -> Calibrated:
+    """How many claims are right, weighted as they occur in the books, and how far their confidence is off."""
     if not judged:
         return Calibrated({}, {})
-    said, right, weights = _columns(judged)
+    confidences, is_right, weights = _columns(judged)
     weights /= weights.sum()
-    brier = float(weights @ (said - right) ** 2)
-    rate = float(weights @ right)
-    off = sum(abs(row.said - row.right) * row.claims for row in table(judged)) / len(judged)
+    brier = float(weights @ (confidences - is_right) ** 2)
+    share_right = float(weights @ is_right)
+    mean_error = sum(abs(row.mean_confidence - row.share_right) * row.claims for row in table(judged)) / len(judged)
     return Calibrated(
-        {"confidence_near": 1 - float(off)},
+        {"confidence_near": 1 - float(mean_error)},
         {
             "claims_judged": float(len(judged)),
-            "claims_right": rate,
+            "claims_right": share_right,
             "brier": brier,
-            "brier_of_one_figure_for_all": rate * (1 - rate),
+            "brier_of_one_figure_for_all": share_right * (1 - share_right),
         },
     )
 
 
-def _columns(judged: Sequence[Judged]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _columns(judged: Sequence[JudgedClaim]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return (
-        np.array([one.claim.confidence for one in judged]),
-        np.array([float(one.right) for one in judged]),
-        np.array([one.share for one in judged]),
+        np.array([judged_claim.claim.confidence for judged_claim in judged]),
+        np.array([float(judged_claim.is_right) for judged_claim in judged]),
+        np.array([judged_claim.share for judged_claim in judged]),
     )
 
 
-def table(judged: Sequence[Judged]) -> list[Bin]:
-    """Claims by their confidence, with what it says on average and what is so."""
-    rows = []
+def table(judged: Sequence[JudgedClaim]) -> list[Bin]:
+    """The claims in bins of similar confidence."""
+    bins = []
     for low, high in pairwise(BINS):
-        inside = [one for one in judged if low <= one.claim.confidence < high]
-        if inside:
-            said, right, weights = _columns(inside)
-            rows.append(
+        bin_claims = [judged_claim for judged_claim in judged if low <= judged_claim.claim.confidence < high]
+        if bin_claims:
+            confidences, is_right, weights = _columns(bin_claims)
+            bins.append(
                 Bin(
                     low,
                     min(high, 1.0),
-                    len(inside),
-                    float(weights @ said) / weights.sum(),
-                    float(weights @ right) / weights.sum(),
+                    len(bin_claims),
+                    float(weights @ confidences) / weights.sum(),
+                    float(weights @ is_right) / weights.sum(),
                 )
             )
-    return rows
+    return bins
 
 
-def fitted(judged: Sequence[Judged], stiffness: float = STIFFNESS) -> dict[str, tuple[float, float, int]]:
-    """The terms of the score: what each counts now, what it would count by the judgements, and how often it occurs.
+def fit_terms(judged: Sequence[JudgedClaim], stiffness: float = STIFFNESS) -> dict[str, tuple[float, float, int]]:
+    """For each term of the score, its current points, those that fit the judgements, and how often it occurs.
 
-    A logistic regression by Newton's method, held towards the present values.
+    This is a logistic regression by Newton's method, regularised towards the current points.
     """
-    now: dict[str, float] = {}
-    for one in judged:
-        now |= {term.signal: term.points for term in one.claim.score.terms}
-    names = sorted(now)
+    points: dict[str, float] = {}
+    for judged_claim in judged:
+        points |= {term.signal: term.points for term in judged_claim.claim.score.terms}
+    names = sorted(points)
     inputs = np.array(
-        [[float(any(term.signal == name for term in one.claim.score.terms)) for name in names] for one in judged]
+        [
+            [float(any(term.signal == name for term in judged_claim.claim.score.terms)) for name in names]
+            for judged_claim in judged
+        ]
     )
-    right = np.array([float(one.right) for one in judged])
-    present = np.array([now[name] for name in names])
-    weights = present.copy()
+    is_right = np.array([float(judged_claim.is_right) for judged_claim in judged])
+    current = np.array([points[name] for name in names])
+    weights = current.copy()
     for _ in range(STEPS):
-        guess = 1 / (1 + np.exp(-inputs @ weights))
-        slope = inputs.T @ (right - guess) - stiffness * (weights - present)
-        bend = (inputs * (guess * (1 - guess))[:, None]).T @ inputs + stiffness * np.eye(len(names))
-        weights = weights + np.linalg.solve(bend, slope)
-    counts = Counter(term.signal for one in judged for term in one.claim.score.terms)
-    return {name: (now[name], float(value), counts[name]) for name, value in zip(names, weights, strict=True)}
+        predicted = 1 / (1 + np.exp(-inputs @ weights))
+        gradient = inputs.T @ (is_right - predicted) - stiffness * (weights - current)
+        hessian = (inputs * (predicted * (1 - predicted))[:, None]).T @ inputs + stiffness * np.eye(len(names))
+        weights = weights + np.linalg.solve(hessian, gradient)
+    counts = Counter(term.signal for judged_claim in judged for term in judged_claim.claim.score.terms)
+    return {name: (points[name], float(value), counts[name]) for name, value in zip(names, weights, strict=True)}
 
 
-def told(judged: Sequence[Judged]) -> Iterator[str]:
-    """The table of a page of the reference, and the terms."""
-    yield "| confidence | claims | says | right |"
+def report(judged: Sequence[JudgedClaim]) -> Iterator[str]:
+    """The lines to print: the table of docs/reference/claims.md, the mistakes, and the terms."""
+    yield "| confidence | claims | says, on average | right |"
     yield "| --- | --- | --- | --- |"
-    for row in table(judged):
-        yield f"| {row.low:.2f} to {row.high:.2f} | {row.claims} | {row.said:.2f} | {row.right:.2f} |"
+    for bin_ in table(judged):
+        confidence = f"{bin_.low:.2f} to {bin_.high:.2f}"
+        yield f"| {confidence} | {bin_.claims} | {bin_.mean_confidence:.2f} | {bin_.share_right:.2f} |"
     yield ""
-    yield from _wrong(judged)
+    yield from _mistakes(judged)
     yield ""
-    for name, (now, value, count) in fitted(judged).items():
-        yield f"{name:40} {now:+.2f} -> {value:+.2f}  ({count} claims)"
+    for name, (points, fitted_points, count) in fit_terms(judged).items():
+        yield f"{name:40} {points:+.2f} -> {fitted_points:+.2f}  ({count} claims)"
 
 
-def _wrong(judged: Iterable[Judged]) -> Iterator[str]:
-    reasons = Counter(one.why or "type" for one in judged if not one.right)
-    yield ", ".join(f"{why} {count}" for why, count in sorted(reasons.items(), key=lambda row: (-row[1], row[0])))
+def _mistakes(judged: Iterable[JudgedClaim]) -> Iterator[str]:
+    reasons = Counter(judged_claim.why or "type" for judged_claim in judged if not judged_claim.is_right)
+    yield ", ".join(f"{why} {count}" for why, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0])))
 
 
 if __name__ == "__main__":
-    for row in told(judged_claims()):
+    for row in report(load_judged_claims()):
         sys.stdout.write(f"{row}\n")

@@ -1,4 +1,4 @@
-"""Where the real data is. It belongs to nobody here, so it is read from beside the project or not at all."""
+"""The folder of shared data. Books and sets of others cannot be in the repository, so the folder is next to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SHARED_DATA = Path(os.environ.get("KIWIRESEARCH_SHARED_DATA", ROOT.parent / "sha
 
 
 def digest_of(*files: Path) -> str:
-    """A short hash of the files a figure was measured on."""
+    """A short hash of the files that figures were measured on."""
     digest = hashlib.sha256()
     for file in files:
         with file.open("rb") as stream:

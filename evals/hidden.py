@@ -1,4 +1,4 @@
-"""A book from which one article is gone, and with it every link there: a crawl must not see the answer."""
+"""A book without one of its articles and without the links to it, so that a crawl cannot see the answer."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ LINK_TAG = re.compile(
     r"""|</a\s*>|<a(?=[\s/>])(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')|=)*+>""",
     re.IGNORECASE | re.DOTALL,
 )
-"""Where a link opens or closes; comments and scripts are passed over whole."""
+"""An opening or closing tag of a link; comments and scripts match as a whole, so that nothing in them does."""
 
 ALL_PAGES = 2_000_000_000
-"""The words of all pages are kept at hand while evaluating. What is found does not depend on it."""
-KEPT_PAGES = 1_500
+"""So large a cache keeps the text of all pages while evaluating. It does not change what is found."""
+CACHED_PAGES = 1_500
 
 ATTRIBUTE = re.compile(r"""([^\s"'>/=]+)\s*(?:=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+)))?""")
 
 
-class Ends:
-    """Where the links of a book end, after redirects: each is looked up once, whichever article is hidden."""
+class LinkTargets:
+    """The pages that the links of a book lead to, after redirects, cached for all articles that are hidden in turn."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
@@ -44,16 +44,16 @@ class Ends:
         return self._paths[path]
 
     def of_tag(self, base: str, tag: str) -> str | None:
-        """The page that an opening tag in the page `base` leads to; None for one that is no link in the book."""
+        """The page that an opening tag on the page `base` leads to; None if it leads to no page of the book."""
         key = (base.rpartition("/")[0], tag)
         if key not in self._tags:
             href = _href(tag)
-            # What stands for the page itself is no way to another, and must not be kept for other pages.
+            # A link within its own page leads to no other page, and must not be cached for other pages.
             target = resolve_href(base, href) if href and not href.startswith("#") else None
             self._tags[key] = self.of_path(target.path) if target else None
         return self._tags[key]
 
-    def of_page_at(self, path: str) -> frozenset[str]:
+    def of_page_path(self, path: str) -> frozenset[str]:
         return self._pages[path] if path in self._pages else self.of_page(self._archive.read(path))
 
     def of_page(self, entry: Entry) -> frozenset[str]:
@@ -61,24 +61,24 @@ class Ends:
         base = entry.ref.path
         if base not in self._pages:
             tags = (found[0] for found in LINK_TAG.finditer(_text(entry.content))) if entry.is_html else ()
-            ends = {self.of_tag(base, tag) for tag in tags if tag[1] in "aA"}
-            self._pages[base] = frozenset(end for end in ends if end is not None)
+            targets = {self.of_tag(base, tag) for tag in tags if tag[1] in "aA"}
+            self._pages[base] = frozenset(target for target in targets if target is not None)
         return self._pages[base]
 
 
 class HiddenArchive:
-    """An archive without one of its articles: no list, search or redirect leads there, and no link.
+    """An archive without one of its articles: no list, search, redirect or link leads to it.
 
-    How many pages hold a word is told as if the article were there.
+    Only the estimate of how many pages have a word still includes the article.
     """
 
-    def __init__(self, archive: Archive, path: str, ends: Ends | None = None) -> None:
+    def __init__(self, archive: Archive, path: str, targets: LinkTargets | None = None) -> None:
         self._archive = archive
-        self._ends = ends or Ends(archive)
-        gone = self._ends.of_path(path)
-        if gone is None:
-            raise PageNotFound(f"{archive.book.title!r} has no page {path!r} that could be hidden.")
-        self.gone: str = gone
+        self._targets = targets or LinkTargets(archive)
+        hidden_path = self._targets.of_path(path)
+        if hidden_path is None:
+            raise PageNotFound(f"{archive.book.title!r} has no page {path!r} to hide.")
+        self.hidden_path: str = hidden_path
 
     @property
     def book(self) -> Book:
@@ -87,14 +87,14 @@ class HiddenArchive:
     def read(self, path: str) -> Entry:
         self._check(path)
         entry = self._archive.read(path)
-        if self.gone not in self._ends.of_page(entry):
+        if self.hidden_path not in self._targets.of_page(entry):
             return entry
         return replace(entry, content=self._without_links(entry))
 
-    def touches(self, path: str) -> bool:
-        """Whether a page is another than in the whole book, since it links to what is gone."""
+    def links_to_hidden(self, path: str) -> bool:
+        """Whether a page links to the hidden article, so that it differs from the one in the whole book."""
         self._check(path)
-        return self.gone in self._ends.of_page_at(path)
+        return self.hidden_path in self._targets.of_page_path(path)
 
     def info(self, path: str) -> EntryInfo:
         entry = self.read(path)
@@ -104,19 +104,19 @@ class HiddenArchive:
         return self.read(path).content[start:end]
 
     def resolve(self, path: str) -> str | None:
-        end = self._ends.of_path(path)
-        return end if end != self.gone else None
+        target = self._targets.of_path(path)
+        return target if target != self.hidden_path else None
 
     def by_title(self, title: str) -> str | None:
         path = self._archive.by_title(title)
-        return path if path != self.gone else None
+        return path if path != self.hidden_path else None
 
     def search(self, words: str, limit: int) -> tuple[Match, ...]:
         return self._matches(self._archive.search(words, limit + 1))[:limit]
 
     def paths_with(self, words: str, limit: int) -> tuple[str, ...]:
         found = self._archive.paths_with(words, limit + 1)
-        return tuple(path for path in found if self._ends.of_path(path) != self.gone)[:limit]
+        return tuple(path for path in found if self._targets.of_path(path) != self.hidden_path)[:limit]
 
     def title(self, path: str) -> str:
         self._check(path)
@@ -129,10 +129,10 @@ class HiddenArchive:
         return self._matches(self._archive.suggest(text, limit + 1))[:limit]
 
     def articles(self) -> Iterator[str]:
-        return (path for path in self._archive.articles() if path != self.gone)
+        return (path for path in self._archive.articles() if path != self.hidden_path)
 
     def titles(self, start: int = 0) -> Iterator[TitleEntry]:
-        return (entry for entry in self._archive.titles(start) if entry.path != self.gone)
+        return (entry for entry in self._archive.titles(start) if entry.path != self.hidden_path)
 
     def url(self, path: str) -> str:
         return self._archive.url(path)
@@ -141,46 +141,46 @@ class HiddenArchive:
         self._archive.close()
 
     def _check(self, path: str) -> None:
-        if self._ends.of_path(path) == self.gone:
+        if self._targets.of_path(path) == self.hidden_path:
             raise PageNotFound(f"{self.book.title!r} has no page {path!r}.")
 
     def _matches(self, found: tuple[Match, ...]) -> tuple[Match, ...]:
-        return tuple(match for match in found if self._ends.of_path(match.path) != self.gone)
+        return tuple(match for match in found if self._targets.of_path(match.path) != self.hidden_path)
 
     def _without_links(self, entry: Entry) -> bytes:
-        """The page with the words of such links, but not the links; nothing else is touched."""
-        inside = ""
+        """The page with the links to the hidden article replaced by their words, and nothing else changed."""
+        open_link = ""
 
-        def kept(found: re.Match[str]) -> str:
-            nonlocal inside
-            tag, before = found[0], inside
+        def replacement(found: re.Match[str]) -> str:
+            nonlocal open_link
+            tag, previous_link = found[0], open_link
             if tag[1] == "/":
-                inside = ""
-                return tag if before != "gone" else ""
+                open_link = ""
+                return tag if previous_link != "removed" else ""
             if tag[1] not in "aA":
                 return tag
-            inside = "gone" if self._ends.of_tag(entry.ref.path, tag) == self.gone else "kept"
-            if inside == "kept":
+            open_link = "removed" if self._targets.of_tag(entry.ref.path, tag) == self.hidden_path else "kept"
+            if open_link == "kept":
                 return tag
-            # A link ends where the next one opens; without that one it would go on.
-            return "</a>" if before == "kept" else ""
+            # A link ends where the next one opens. If that one is removed, the first must be closed here.
+            return "</a>" if previous_link == "kept" else ""
 
-        return LINK_TAG.sub(kept, _text(entry.content)).encode("utf-8", "surrogateescape")
+        return LINK_TAG.sub(replacement, _text(entry.content)).encode("utf-8", "surrogateescape")
 
 
-class BookAtHand(OpenBook):
-    """A book whose last pages are kept as they were read, since walks come to the same ones again."""
+class CachedBook(OpenBook):
+    """A book that caches the pages read last, because several crawls visit the same ones."""
 
     def __init__(self, archive: Archive, titles: TitleIndex | None) -> None:
         super().__init__(archive, titles, cached_chars=ALL_PAGES)
-        self._kept = lru_cache(maxsize=KEPT_PAGES)(super().page)
+        self._cached_page = lru_cache(maxsize=CACHED_PAGES)(super().page)
 
     def page(self, path: str) -> PageDoc:
-        return self._kept(path)
+        return self._cached_page(path)
 
 
-class BookWithout(OpenBook):
-    """A book to search with one article hidden; the words of its pages are those of the whole book."""
+class BookWithoutArticle(OpenBook):
+    """A book with one article hidden; the words of its pages come from the whole book."""
 
     def __init__(self, archive: HiddenArchive, titles: TitleIndex | None, whole: OpenBook) -> None:
         super().__init__(archive, titles)
@@ -189,8 +189,8 @@ class BookWithout(OpenBook):
         self.frequency = whole.frequency
 
     def page(self, path: str) -> PageDoc:
-        whole = None if self.archive.touches(path) else self._whole.page(path)
-        # A page that only leads elsewhere is read here, for it may lead to what is gone.
+        whole = None if self.archive.links_to_hidden(path) else self._whole.page(path)
+        # A redirect is read here, because it may lead to the hidden article.
         return whole if whole and whole.ref.path == path else super().page(path)
 
     def text(self, path: str) -> PageText | None:
@@ -198,12 +198,12 @@ class BookWithout(OpenBook):
 
 
 def _text(content: bytes) -> str:
-    """The markup, such that the same bytes can be made of it again."""
+    """The markup, decoded so that encoding it gives the same bytes again."""
     return content.decode("utf-8", "surrogateescape")
 
 
 def _href(tag: str) -> str:
-    """Where a tag points, as the page spells it; the first attribute of a name counts."""
+    """The target of a link's tag as the page spells it; the first of several `href` attributes counts."""
     for name, double, single, bare in ATTRIBUTE.findall(tag[2:-1]):
         if name.lower() == "href":
             return unescape(double or single or bare).strip()

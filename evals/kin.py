@@ -1,10 +1,9 @@
 """Families: what `read_person` reads from real pages, against family trees made by others.
 
-The trees hold more than the pages. A page states a gold relative where a sentence, a row of
-a box or table, or an item of a list holds a word of that relation (or stands in a section
-headed by one) together with the relative's given name, in any of its common forms. Recall
-counts only those. A value counts as right where a gold name fits it, or where `kin_gold`
-names it with the reason why the tree lacks it.
+The trees have more than the pages, so recall counts only relatives that the page states: where a sentence, a row of a
+box or an item of a list has a word for that relationship (or is in a section with such a heading) and the relative's
+given name in any of its common forms. A value is right if it matches a name of the tree, or one that `kin_gold` lists
+with the reason why the tree lacks it.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from functools import cache
 from itertools import pairwise
 
 from evals.data import SHARED_DATA, digest_of
-from evals.kin_gold import MORE, PAGE_DATES, WRONG_DATES
+from evals.kin_gold import MISSING_RELATIVES, OTHER_YEARS, WRONG_DATES
 from kiwiresearch.kin.extract.person_reader import read_person
 from kiwiresearch.kin.names import name_similarity, parse_name, token_similarity
 from kiwiresearch.kin.source_facts import PersonReading
@@ -42,14 +41,14 @@ CUES = {
     ),
     "children": re.compile(r"\b(?:children|child|sons?|daughters?|issue|born|father of|mother of)\b", re.I),
 }
-SAME = 0.78
-GIVEN = 0.9
-ABOUT = 6
+MIN_NAME_SIMILARITY = 0.78
+MIN_GIVEN_SIMILARITY = 0.9
+MAX_YEARS_APART = 6
 
 
 @dataclass(slots=True)
 class Tally:
-    """What was found, what of it is right, and what should have been."""
+    """What was read, right and wrong, and what should have been read."""
 
     right: int = 0
     wrong: list[str] = field(default_factory=list)
@@ -68,7 +67,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """One page with what the trees say of its person."""
+    """A page, and what the trees say about its person."""
 
     path: str
     years: dict[str, frozenset[int]]
@@ -81,42 +80,48 @@ def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
         return None
     tallies, verbatim = tally()
     figures = {"verbatim": verbatim}
-    for name, one in sorted(tallies.items()):
-        figures[f"{name}_precision"] = one.precision
-        figures[f"{name}_recall"] = one.recall
-    return digest_of(ROWS, SCHOOLS), figures, {f"{name}_stated": float(one.stated) for name, one in tallies.items()}
+    for name, field_tally in sorted(tallies.items()):
+        figures[f"{name}_precision"] = field_tally.precision
+        figures[f"{name}_recall"] = field_tally.recall
+    return (
+        digest_of(ROWS, SCHOOLS),
+        figures,
+        {f"{name}_stated": float(field_tally.stated) for name, field_tally in tallies.items()},
+    )
 
 
 def tally() -> tuple[dict[str, Tally], float]:
-    """The counts for each field over all pages, and the share of quotes that stand on their page."""
+    """The counts of each field over all pages, and the share of quotes that are on their page."""
     tallies: dict[str, Tally] = defaultdict(Tally)
-    quotes = true = 0
+    quotes = verbatim = 0
     archive = LibzimArchive(SCHOOLS)
-    for gold in golds():
+    for gold in load_golds():
         page = open_page(archive, gold.path)
         person = read_person(page)
         for fact in person.facts:
             quotes += 1
-            cited = page.text[fact.snippet.start : fact.snippet.end] == fact.snippet.words
-            true += cited and (fact.when is not None or fact.field == "sex" or fact.value in fact.snippet.words)
-        _dates(gold, person, page, tallies)
+            is_verbatim = page.text[fact.snippet.start : fact.snippet.end] == fact.snippet.words
+            verbatim += is_verbatim and (
+                fact.when is not None or fact.field == "sex" or fact.value in fact.snippet.words
+            )
+        _count_dates(gold, person, page, tallies)
         for group in GROUPS:
-            _relatives(gold, person, page, group, tallies[group])
+            _count_relatives(gold, person, page, group, tallies[group])
     archive.close()
-    return dict(tallies), true / quotes if quotes else 0.0
+    return dict(tallies), verbatim / quotes if quotes else 0.0
 
 
 @cache
-def golds() -> tuple[Gold, ...]:
-    """The rows, those of one page put together."""
+def load_golds() -> tuple[Gold, ...]:
+    """The rows, combined by page."""
     found: dict[str, list[dict[str, object]]] = defaultdict(list)
     for line in ROWS.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         found[row["path"]].append(row)
-    return tuple(_gold(path, rows) for path, rows in sorted(found.items()))
+    return tuple(_combine(path, rows) for path, rows in sorted(found.items()))
 
 
-def _gold(path: str, rows: list[dict[str, object]]) -> Gold:
+def _combine(path: str, rows: list[dict[str, object]]) -> Gold:
     years = {
         name: frozenset(year for row in rows for year in _years(str(row[name] or ""))) for name in ("birth", "death")
     }
@@ -137,82 +142,96 @@ def _years(date: str) -> Iterator[int]:
         yield -int(year) if "BC" in date else int(year)
 
 
-def _dates(gold: Gold, person: PersonReading, page: PageDoc, tallies: dict[str, Tally]) -> None:
+def _count_dates(gold: Gold, person: PersonReading, page: PageDoc, tallies: dict[str, Tally]) -> None:
     for name in ("birth", "death"):
         years = gold.years[name]
         reason = WRONG_DATES.get((gold.path, name))
         if not years or reason:
             continue
-        one = tallies[f"{name}_year"]
+        tally = tallies[f"{name}_year"]
         found = [fact for fact in person.facts if fact.field == f"{name}_date" and fact.when]
         stated = any(re.search(rf"\b{abs(year)}\b", page.text) for year in years)
-        one.stated += stated
-        hit = False
+        tally.stated += stated
+        is_found = False
         for fact in found:
             when = fact.when
-            good = when is not None and any(_near(when, year) for year in years)
-            hit = hit or good
-            if good or (when is not None and when.first_year in PAGE_DATES.get((gold.path, name), ())):
-                one.right += 1
+            is_right = when is not None and any(_is_near(when, year) for year in years)
+            is_found = is_found or is_right
+            if is_right or (when is not None and when.first_year in OTHER_YEARS.get((gold.path, name), ())):
+                tally.right += 1
             else:
-                one.wrong.append(f"{gold.path}: {name} {fact.value}, gold {sorted(years)}")
-        if stated and not hit:
-            one.missed.append(f"{gold.path}: {name} {sorted(years)}")
+                tally.wrong.append(f"{gold.path}: {name} {fact.value}, gold {sorted(years)}")
+        if stated and not is_found:
+            tally.missed.append(f"{gold.path}: {name} {sorted(years)}")
 
 
-def _near(when: DateRange, year: int) -> bool:
-    return when.first_year <= year <= when.last_year or bool(when.qualifier and abs(when.first_year - year) < ABOUT)
+def _is_near(when: DateRange, year: int) -> bool:
+    return when.first_year <= year <= when.last_year or bool(
+        when.qualifier and abs(when.first_year - year) < MAX_YEARS_APART
+    )
 
 
-def _relatives(gold: Gold, person: PersonReading, page: PageDoc, group: str, one: Tally) -> None:
-    wanted = gold.relatives[group]
+def _count_relatives(gold: Gold, person: PersonReading, page: PageDoc, group: str, tally: Tally) -> None:
+    stated_by_tree = gold.relatives[group]
     found = list(dict.fromkeys(fact.value for fact in person.facts if fact.field in GROUPS[group]))
-    more = MORE.get((gold.path, group), {})
+    missing = MISSING_RELATIVES.get((gold.path, group), {})
     for value in found:
-        if any(fits(value, name, person.name) for name in wanted) or any(
-            name_similarity(value, name) >= SAME for name in more
+        if any(names_match(value, name, person.name) for name in stated_by_tree) or any(
+            name_similarity(value, name) >= MIN_NAME_SIMILARITY for name in missing
         ):
-            one.right += 1
+            tally.right += 1
         else:
-            one.wrong.append(f"{gold.path}: {group} {value!r}, gold {list(wanted)}")
-    for name in wanted:
-        if not states(page, name, group):
+            tally.wrong.append(f"{gold.path}: {group} {value!r}, gold {list(stated_by_tree)}")
+    for name in stated_by_tree:
+        if not states_relative(page, name, group):
             continue
-        one.stated += 1
-        if not any(fits(value, name, person.name) for value in found):
-            one.missed.append(f"{gold.path}: {group} {name!r}")
+        tally.stated += 1
+        if not any(names_match(value, name, person.name) for value in found):
+            tally.missed.append(f"{gold.path}: {group} {name!r}")
 
 
-def fits(value: str, name: str, subject: str) -> bool:
-    """Whether a name of a page is that of a tree.
+def names_match(value: str, name: str, subject: str) -> bool:
+    """Whether a name of a page is a name of a tree.
 
-    Given names must agree. Surnames need not where the page gives a wife or mother the
-    subject's own, which she took when she married: the tree has the one she was born with.
+    Given names must agree. Surnames may differ if the page has a wife's or mother's married name, which is also the
+    subject's: the tree has her name at birth.
     """
-    if name_similarity(value, name) >= SAME:
+    if name_similarity(value, name) >= MIN_NAME_SIMILARITY:
         return True
-    one, other = parse_name(value), parse_name(name)
-    given = any(token_similarity(a, b) >= GIVEN for a in one.given for b in other.given)
-    shared = {*one.given, one.surname} & {*other.given, other.surname} - {""}
-    married = bool(one.surname) and one.surname == parse_name(subject).surname
-    return given and bool(len(shared) > 1 or not one.surname or not other.surname or married)
+    name_read, gold_name = parse_name(value), parse_name(name)
+    given_names_match = any(
+        token_similarity(a, b) >= MIN_GIVEN_SIMILARITY for a in name_read.given for b in gold_name.given
+    )
+    shared = {*name_read.given, name_read.surname} & {*gold_name.given, gold_name.surname} - {""}
+    is_married_name = bool(name_read.surname) and name_read.surname == parse_name(subject).surname
+    return given_names_match and bool(
+        len(shared) > 1 or not name_read.surname or not gold_name.surname or is_married_name
+    )
 
 
-def states(page: PageDoc, name: str, group: str) -> bool:
-    """Whether the page names this relative as such: see the top of this module."""
-    calls = parse_name(name).given[:1]
+def states_relative(page: PageDoc, name: str, group: str) -> bool:
+    """Whether the page states this relative, as described at the top of this module."""
+    given_names = parse_name(name).given[:1]
     cue = CUES[group]
-    for line in _lines(page, cue):
-        if any(token_similarity(call, word) >= PET for call in calls for word in re.findall(r"[^\W\d_]{2,}", line)):
+    for line in _lines_with_cue(page, cue):
+        if any(
+            token_similarity(given_name, word) >= MIN_WORD_SIMILARITY
+            for given_name in given_names
+            for word in re.findall(r"[^\W\d_]{2,}", line)
+        ):
             return True
     return False
 
 
-PET = 0.95
+MIN_WORD_SIMILARITY = 0.95
 
 
-def _lines(page: PageDoc, cue: re.Pattern[str]) -> Iterator[str]:
-    headed = [(s.start, s.end) for s in page.sections if s.heading and cue.search(s.heading) and len(s.heading) < 40]
+def _lines_with_cue(page: PageDoc, cue: re.Pattern[str]) -> Iterator[str]:
+    headed = [
+        (section.start, section.end)
+        for section in page.sections
+        if section.heading and cue.search(section.heading) and len(section.heading) < 40
+    ]
     for start, end in pairwise([*page.sentences, len(page.text)]):
         line = page.text[start:end]
         in_list = any(first <= start < last for first, last in headed) and len(line) < 200
@@ -225,16 +244,17 @@ def _lines(page: PageDoc, cue: re.Pattern[str]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the figures and what was wrong or missed."""
+    """Print the figures, and what was wrong or missed."""
     tallies, verbatim = tally()
     print(f"verbatim {verbatim:.4f}")
-    for name, one in tallies.items():
-        found = one.right + len(one.wrong)
-        print(f"{name:12} precision {one.precision:.3f} of {found}  recall {one.recall:.3f} of {one.stated}")
-    for one in tallies.values():
-        for line in one.wrong:
+    for name, field_tally in tallies.items():
+        found = field_tally.right + len(field_tally.wrong)
+        precision = f"precision {field_tally.precision:.3f} of {found}"
+        print(f"{name:12} {precision}  recall {field_tally.recall:.3f} of {field_tally.stated}")
+    for field_tally in tallies.values():
+        for line in field_tally.wrong:
             print(f"  wrong  {line}")
-        for line in one.missed:
+        for line in field_tally.missed:
             print(f"  missed {line}")
 
 

@@ -1,10 +1,10 @@
 """Duplicates within one family: are people who occur twice found, and is nobody merged with somebody else?
 
-Families of a real encyclopaedia, researched without a model.
-The labels name people by their spellings, because what is read changes.
+The families are of a real encyclopaedia and are researched without a model. The labels name people by the spellings of
+their names, because what is read from pages can change.
 
 python -m evals.kin_duplicates          what is found and missed in the families that the rules were tuned on
-python -m evals.kin_duplicates --held   the same in those that were only measured
+python -m evals.kin_duplicates --held   the same for the families that are only for measurements
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ YEAR = 2026
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """A name, with a relative if several people have it: 'Mary < sibling Edward VI'."""
+    """A spelling of a name, with a relative if several people have that name: 'Mary < sibling Edward VI'."""
 
     name: str
     role: str = ""
@@ -44,12 +44,12 @@ class Spelling:
 
     @classmethod
     def of(cls, text: str) -> Spelling:
-        name, _, whose = text.partition(" < ")
-        role, _, relative = whose.partition(" ")
+        name, _, role_and_relative = text.partition(" < ")
+        role, _, relative = role_and_relative.partition(" ")
         return cls(fold(name), role, fold(relative))
 
-    def is_of(self, name: str, relatives: Mapping[str, Sequence[str]]) -> bool:
-        """Whether it is this person, who has these relatives by role."""
+    def means(self, name: str, relatives: Mapping[str, Sequence[str]]) -> bool:
+        """Whether it means the person with this name and these relatives by role."""
         return self.name == fold(name) and (
             not self.relative or any(f"{other} ".startswith(f"{self.relative} ") for other in relatives[self.role])
         )
@@ -57,31 +57,31 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class LabelledFamily:
-    """A family, and who of it is the same person."""
+    """A family, and which spellings mean the same person."""
 
     start: str
     held: bool
     same: tuple[frozenset[Spelling], ...]
     unclear: frozenset[str]
-    """Names of records that a wrong reading made of several people."""
+    """Names of records in which several people were mistaken for one."""
 
     def group(self, tree: Tree, person: PersonId) -> int:
-        """The number of the person among the labelled ones; -1 for another."""
+        """The number of the labelled person that a person of the tree is, or -1."""
         roles = {"parent": tree.parents, "spouse": tree.spouses, "sibling": tree.siblings, "child": tree.children}
-        relatives = {role: _names(tree, of(person)) for role, of in roles.items()}
+        relatives = {role: _names(tree, relatives_of(person)) for role, relatives_of in roles.items()}
         return next(
             (
                 number
                 for name in (tree.persons[person].name, *tree.persons[person].names)
                 for number, spellings in enumerate(self.same)
-                if any(spelling.is_of(name, relatives) for spelling in spellings)
+                if any(spelling.means(name, relatives) for spelling in spellings)
             ),
             -1,
         )
 
-    def may_be_one(self, one: str, other: str) -> bool:
-        """Whether records of these two names, which were merged, can be one person."""
-        names = {fold(one), fold(other)}
+    def may_be_one(self, name: str, other_name: str) -> bool:
+        """Whether two merged records with these names can be one person."""
+        names = {fold(name), fold(other_name)}
         return len(names) == 1 or any(names <= {spelling.name for spelling in spellings} for spellings in self.same)
 
 
@@ -91,8 +91,8 @@ def _names(tree: Tree, ids: Sequence[PersonId]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What the resolver did in one family."""
+class FamilyResult:
+    """What the resolver proposed and merged in one family."""
 
     true_pairs: frozenset[Pair]
     proposed: frozenset[Pair]
@@ -104,52 +104,56 @@ class Found:
         return self.true_pairs & self.proposed
 
     @property
-    def reached(self) -> frozenset[Pair]:
-        """The true pairs that become one person if the right proposals are accepted."""
-        head: dict[PersonId, PersonId] = {}
+    def resolvable(self) -> frozenset[Pair]:
+        """The true pairs that become one person if all right proposals are accepted."""
+        merged_into: dict[PersonId, PersonId] = {}
 
-        def top(person: PersonId) -> PersonId:
-            while person in head:
-                person = head[person]
+        def representative(person: PersonId) -> PersonId:
+            while person in merged_into:
+                person = merged_into[person]
             return person
 
-        for one, other in sorted(self.right):
-            if top(one) != top(other):
-                head[top(one)] = top(other)
-        return frozenset(pair for pair in self.true_pairs if top(pair[0]) == top(pair[1]))
+        for first, second in sorted(self.right):
+            if representative(first) != representative(second):
+                merged_into[representative(first)] = representative(second)
+        return frozenset(pair for pair in self.true_pairs if representative(pair[0]) == representative(pair[1]))
 
 
-def families() -> Iterator[LabelledFamily]:
+def load_families() -> Iterator[LabelledFamily]:
     for row in tomllib.loads(LABELS.read_text(encoding="utf-8"))["family"]:
         same = tuple(frozenset(map(Spelling.of, group)) for group in row["same"])
         unclear = frozenset(map(fold, row.get("unclear", ())))
         yield LabelledFamily(row["start"], row.get("held", False), same, unclear)
 
 
-def duplicates_in(case: Case, family: LabelledFamily) -> Found:
-    """Who waits for review in a finished case, and who was merged."""
+def find_duplicates(case: Case, family: LabelledFamily) -> FamilyResult:
+    """The duplicates that wait for review in a finished case, and those that were merged."""
     store = case.store
     tree = store.tree()
     proposals = propose(tree, separated=sorted(pairs_kept_separate(store)))
-    known = [person for person in sorted(tree.persons) if fold(tree.persons[person].name) not in family.unclear]
+    people = [person for person in sorted(tree.persons) if fold(tree.persons[person].name) not in family.unclear]
     proposed = {
         proposal.candidate_pair
         for proposal in proposals
-        if proposal.recommended_action != "separate" and set(proposal.candidate_pair) <= set(known)
+        if proposal.recommended_action != "separate" and set(proposal.candidate_pair) <= set(people)
     }
-    groups = {person: family.group(tree, person) for person in known}
-    same = {ordered_pair(one, other) for one, other in combinations(known, 2) if groups[one] == groups[other] != -1}
+    groups = {person: family.group(tree, person) for person in people}
+    same = {
+        ordered_pair(first, second)
+        for first, second in combinations(people, 2)
+        if groups[first] == groups[second] != -1
+    }
     merges = tuple(
         (store.recorded_name(cluster.member_ids[0]), store.recorded_name(cluster.member_ids[1]))
         for cluster in store.merges.all()
         if cluster.state == "merged"
     )
     wrong = tuple(merge for merge in merges if not family.may_be_one(*merge))
-    return Found(frozenset(same), frozenset(proposed), merges, wrong)
+    return FamilyResult(frozenset(same), frozenset(proposed), merges, wrong)
 
 
-def researched(start: str, folder: Path) -> Case:
-    """A family researched as a user would, without a model, unless the folder has it already."""
+def open_researched(start: str, folder: Path) -> Case:
+    """The case of a family. If the folder does not have it yet, it is researched as by a user, without a model."""
     if not folder.is_dir():
         workspace = open_workspace(environment={"KIWIRESEARCH_HOME": str(folder.parent / "home")})
         with (
@@ -162,16 +166,16 @@ def researched(start: str, folder: Path) -> Case:
     return Case.open(folder, year=YEAR)
 
 
-def figures(found: Sequence[Found]) -> dict[str, float]:
-    """Of the true pairs those proposed, of the proposed pairs and the merges those that are right."""
-    true = sum(len(family.true_pairs) for family in found)
-    proposed = sum(len(family.proposed) for family in found)
-    merges = sum(len(family.merges) for family in found)
-    wrong = sum(len(family.wrong_merges) for family in found)
+def figures(results: Sequence[FamilyResult]) -> dict[str, float]:
+    """The share of true pairs that were found, and the shares of proposals and of merges that are right."""
+    true_pairs = sum(len(family.true_pairs) for family in results)
+    proposed = sum(len(family.proposed) for family in results)
+    merges = sum(len(family.merges) for family in results)
+    wrong_merges = sum(len(family.wrong_merges) for family in results)
     return {
-        "recall": sum(len(family.reached) for family in found) / max(true, 1),
-        "precision": sum(len(family.right) for family in found) / max(proposed, 1),
-        "auto_precision": 1 - wrong / max(merges, 1),
+        "recall": sum(len(family.resolvable) for family in results) / max(true_pairs, 1),
+        "precision": sum(len(family.right) for family in results) / max(proposed, 1),
+        "auto_precision": 1 - wrong_merges / max(merges, 1),
     }
 
 
@@ -180,39 +184,39 @@ def measure() -> tuple[str, dict[str, float]] | None:
     if not BOOK.is_file():
         return None
     with TemporaryDirectory() as folder:
-        return digest_of(BOOK), figures([found for _, _, found in _all_found(Path(folder), held=False)])
+        return digest_of(BOOK), figures([result for _, _, result in _measure_families(Path(folder), held=False)])
 
 
-def _all_found(folder: Path, *, held: bool) -> Iterator[tuple[str, Tree, Found]]:
-    for family in families():
+def _measure_families(folder: Path, *, held: bool) -> Iterator[tuple[str, Tree, FamilyResult]]:
+    for family in load_families():
         if family.held == held:
-            with researched(family.start, folder / fold(family.start).replace(" ", "_")) as case:
-                yield family.start, case.store.tree(), duplicates_in(case, family)
+            with open_researched(family.start, folder / fold(family.start).replace(" ", "_")) as case:
+                yield family.start, case.store.tree(), find_duplicates(case, family)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="evals.kin_duplicates")
-    parser.add_argument("--held", action="store_true", help="the families that were only measured")
-    parser.add_argument("--cases", type=Path, help="a folder that keeps the families, to measure them again")
+    parser.add_argument("--held", action="store_true", help="the families that are only for measurements")
+    parser.add_argument("--cases", type=Path, help="a folder to keep the families in, so that they can be used again")
     options = parser.parse_args()
     with TemporaryDirectory() as temporary:
-        every = []
-        for start, tree, found in _all_found(options.cases or Path(temporary), held=options.held):
-            every.append(found)
+        results = []
+        for start, tree, result in _measure_families(options.cases or Path(temporary), held=options.held):
+            results.append(result)
             print(
-                f"{start}: {len(tree.persons)} people, {len(found.true_pairs)} true pairs, "
-                f"{len(found.proposed)} proposed, {len(found.merges)} merged"
+                f"{start}: {len(tree.persons)} people, {len(result.true_pairs)} true pairs, "
+                f"{len(result.proposed)} proposed, {len(result.merges)} merged"
             )
-            for what, pairs in (
-                ("right", found.right),
-                ("missed", found.true_pairs - found.reached),
-                ("wrong", found.proposed - found.true_pairs),
+            for label, pairs in (
+                ("right", result.right),
+                ("missed", result.true_pairs - result.resolvable),
+                ("wrong", result.proposed - result.true_pairs),
             ):
                 for pair in sorted(pairs):
-                    print(f"  {what:7}{' = '.join(tree.persons[person].name for person in pair)}")
-            for merge in found.wrong_merges:
+                    print(f"  {label:7}{' = '.join(tree.persons[person].name for person in pair)}")
+            for merge in result.wrong_merges:
                 print(f"  merged wrongly: {' = '.join(merge)}")
-    for name, value in figures(every).items():
+    for name, value in figures(results).items():
         print(f"{name:16}{value:.3f}")
 
 

@@ -1,9 +1,9 @@
-"""The firewall on real people pages: how many true assertions does it reject, how many corrupted ones does it catch?
+"""The firewall on real pages about people: how many true assertions does it reject, how many false ones does it catch?
 
-The assertions are read from boxes and first sentences by a few lines of this file, and by the extractor of the
-program. Each is corrupted in the ways of `kin_firewall_ways`.
+The true assertions are read from pages by the program's extractor, and from boxes by a few simple rules in this file.
+The false ones are made from them in the ways of `kin_firewall_ways`.
 
-python -m evals.kin_firewall    the figures, and what went wrong
+python -m evals.kin_firewall    print the figures, and the assertions that were judged wrongly
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evals.data import SHARED_DATA, digest_of
-from evals.kin_firewall_ways import WAYS, About, Case, denied
+from evals.kin_firewall_ways import WAYS, Case, PersonPage, deny
 from kiwiresearch.kin.extract.person_reader import read_person
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
@@ -35,20 +35,20 @@ BOOKS = (
 )
 EVENTS: dict[str, str] = {"born": "birth", "died": "death", "birth": "birth", "death": "death", "baptised": "baptism"}
 RELATIVES: dict[str, FieldName] = {"father": "father", "mother": "mother", "spouse": "spouse", "consort": "spouse"}
-ISSUE = ("issue", "children")
+CHILDREN = ("issue", "children")
 LINE = re.compile(r"[^\n]+")
 NAME = re.compile(r"[A-Z][\w.'’-]+(?: (?:[A-Z][\w.'’-]*|of|the|de|von|van))+")
-"""Some capitals in a row at the start of a line: enough for a name that nobody doubts."""
+"""Several capitalised words at the start of a line, which are certainly a name."""
 
 
 DENIED = "denied"
-EVERY = 3
-"""The gate looks at each so many-th page, which gives more than 2,000 assertions; `python -m` at all."""
+PAGE_STEP = 3
+"""The gate reads every n-th page, which gives more than 2,000 assertions; `python -m` reads all pages."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """What the firewall did, and examples of where it was wrong."""
+    """How many assertions were tried in each way, and those where the firewall was wrong."""
 
     rejected: list[tuple[Case, str]] = field(default_factory=list)
     tried: Counter[str] = field(default_factory=Counter)
@@ -56,11 +56,11 @@ class Tally:
 
 
 def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
-    """The share caught of each way, and the share of true assertions kept."""
+    """The share caught in each way, and the share of true assertions kept; the counts are not pinned."""
     if not all(book.is_file() for book in BOOKS):
         return None
-    pages = people(every=EVERY)
-    tally = tallied(pages)
+    pages = read_people(every=PAGE_STEP)
+    tally = tally_pages(pages)
     return digest_of(*BOOKS), *figures_of(tally)
 
 
@@ -71,53 +71,55 @@ def figures_of(tally: Tally) -> tuple[dict[str, float], dict[str, float]]:
     return figures, {f"rows_{way}": float(number) for way, number in sorted(tally.tried.items())}
 
 
-def tallied(pages: Sequence[About]) -> Tally:
+def tally_pages(pages: Sequence[PersonPage]) -> Tally:
     tally = Tally()
-    for about in pages:
-        for fact in about.facts:
-            _try(Case(about, fact, pages), tally)
+    for page in pages:
+        for fact in page.facts:
+            _try_case(Case(page, fact, pages), tally)
     return tally
 
 
-def _try(case: Case, tally: Tally) -> None:
-    about = case.about
+def _try_case(case: Case, tally: Tally) -> None:
+    page = case.page
     tally.tried["true"] += 1
-    found = check(case.fact, about.text, about.subject, about.sex, other_names=about.also, urls=about.urls)
-    if found:
-        tally.rejected.append((case, " ".join(map(str, found))))
+    reasons = check(case.fact, page.text, page.subject, page.sex, other_names=page.other_names, urls=page.urls)
+    if reasons:
+        tally.rejected.append((case, " ".join(map(str, reasons))))
         return
     for way, corrupt in WAYS.items():
-        wrong = corrupt(case)
-        if wrong is None:
+        false_fact = corrupt(case)
+        if false_fact is None:
             continue
         tally.tried[way] += 1
-        if not check(wrong, about.text, about.subject, about.sex, other_names=about.also, urls=about.urls):
-            tally.missed.append((way, case, wrong))
-    spoilt = denied(case)
-    if spoilt is not None:
+        if not check(false_fact, page.text, page.subject, page.sex, other_names=page.other_names, urls=page.urls):
+            tally.missed.append((way, case, false_fact))
+    denied = deny(case)
+    if denied is not None:
         tally.tried[DENIED] += 1
-        if not check(spoilt.fact, spoilt.about.text, about.subject, about.sex, other_names=about.also, urls=about.urls):
-            tally.missed.append((DENIED, spoilt, spoilt.fact))
+        if not check(
+            denied.fact, denied.page.text, page.subject, page.sex, other_names=page.other_names, urls=page.urls
+        ):
+            tally.missed.append((DENIED, denied, denied.fact))
 
 
-def people(books: Iterable[Path] = BOOKS, every: int = 1) -> list[About]:
-    """The pages of people, with what a few lines and the extractor read there; of each so many-th page."""
-    return [about for book in books for about in _people_in(book, every)]
+def read_people(books: Iterable[Path] = BOOKS, every: int = 1) -> list[PersonPage]:
+    """Pages about people and the facts that were read from them; every n-th page of the books is read."""
+    return [page for book in books for page in _people_in_book(book, every)]
 
 
-def _people_in(book: Path, every: int) -> Iterator[About]:
+def _people_in_book(book: Path, every: int) -> Iterator[PersonPage]:
     archive = LibzimArchive(book)
     for path in sorted(archive.articles())[::every]:
         page = open_page(archive, path)
         person = read_person(page)
         if not person.is_person:
             continue
-        facts = {_key(fact): fact for fact in (*_from_boxes(page), *person.facts)}
-        yield About(
+        facts = {_fact_key(fact): fact for fact in (*_from_boxes(page), *person.facts)}
+        yield PersonPage(
             path=f"{book.name}/{path}",
             text=page.text,
             subject=page.title,
-            also=(person.name,) if person.name else (),
+            other_names=(person.name,) if person.name else (),
             sex=person.sex,
             urls=frozenset(link.target for link in page.links) | _box_targets(page),
             facts=tuple(facts.values()),
@@ -127,7 +129,7 @@ def _people_in(book: Path, every: int) -> Iterator[About]:
     archive.close()
 
 
-def _key(fact: ExtractedFact) -> tuple[str, str, int, int]:
+def _fact_key(fact: ExtractedFact) -> tuple[str, str, int, int]:
     return fact.field, fact.value, fact.snippet.start, fact.snippet.end
 
 
@@ -136,7 +138,7 @@ def _box_targets(page: PageDoc) -> frozenset[str]:
 
 
 def _sentences(page: PageDoc) -> Iterator[tuple[int, int]]:
-    """Each sentence, up to the next or to the end of its line."""
+    """The span of each sentence, up to the next one or to the end of its line."""
     for start, after in zip(page.sentences, (*page.sentences[1:], len(page.text)), strict=True):
         line_end = page.text.find("\n", start)
         end = min(after, line_end if line_end >= 0 else after)
@@ -144,56 +146,63 @@ def _sentences(page: PageDoc) -> Iterator[tuple[int, int]]:
 
 
 def _from_boxes(page: PageDoc) -> Iterator[ExtractedFact]:
-    """What rows of boxes say beyond doubt: the first date, the last line as place, names line by line."""
+    """What rows of boxes clearly state: a date in the first line, a place in the second, and names line by line."""
     for row in (row for box in page.infoboxes for row in box.rows):
         label = row.key.lower().rstrip(":")
         if label in EVENTS:
-            yield from _event(page, row, EVENTS[label])
+            yield from _read_event(page, row, EVENTS[label])
         if label in RELATIVES:
-            yield from _names(page, row, RELATIVES[label], most=1)
-        if label in ISSUE:
-            yield from _names(page, row, "child", most=20)
+            yield from _read_names(page, row, RELATIVES[label], limit=1)
+        if label in CHILDREN:
+            yield from _read_names(page, row, "child", limit=20)
 
 
-def _event(page: PageDoc, row: InfoboxRow, event: str) -> Iterator[ExtractedFact]:
+def _read_event(page: PageDoc, row: InfoboxRow, event: str) -> Iterator[ExtractedFact]:
     lines = list(LINE.finditer(page.text, row.start, row.end))
     dated = dates_in(page.text[lines[0].start() : lines[0].end()]) if lines else []
-    plain = len(dated) == 1 and "(" not in lines[0][0]
-    if plain and not dated[0].when.lasts:
-        yield _extracted(page, row, f"{event}_date", dated[0].when.edtf(), when=dated[0].when)
-    if plain and len(lines) == 2 and NAME.match(lines[1][0]) and not re.search(r"[\d()]", lines[1][0]):
-        yield _extracted(page, row, f"{event}_place", lines[1][0].strip())
+    is_plain = len(dated) == 1 and "(" not in lines[0][0]
+    if is_plain and not dated[0].when.lasts:
+        yield _make_fact(page, row, f"{event}_date", dated[0].when.edtf(), when=dated[0].when)
+    if is_plain and len(lines) == 2 and NAME.match(lines[1][0]) and not re.search(r"[\d()]", lines[1][0]):
+        yield _make_fact(page, row, f"{event}_place", lines[1][0].strip())
 
 
-def _names(page: PageDoc, row: InfoboxRow, relative: FieldName, *, most: int) -> Iterator[ExtractedFact]:
-    for line in list(LINE.finditer(page.text, row.start, row.end))[:most]:
+def _read_names(page: PageDoc, row: InfoboxRow, relative: FieldName, *, limit: int) -> Iterator[ExtractedFact]:
+    for line in list(LINE.finditer(page.text, row.start, row.end))[:limit]:
         found = NAME.match(line[0])
         if found and not found[0].endswith((" of", " the")):
-            yield _extracted(page, row, relative, found[0])
+            yield _make_fact(page, row, relative, found[0])
 
 
-def _extracted(page: PageDoc, row: InfoboxRow, name: str, value: str, when: DateRange | None = None) -> ExtractedFact:
+def _make_fact(page: PageDoc, row: InfoboxRow, name: str, value: str, when: DateRange | None = None) -> ExtractedFact:
     snippet = Snippet(row.start, row.end, page.text[row.start : row.end])
-    plain = ExtractedFact("name", value, snippet, "infobox", 0.6, when=when, locator=row.key, rationale="row of a box")
-    return replace(plain, field=name)  # type: ignore[arg-type] # 'birth' and '_date' make a name of a field
+    fact = ExtractedFact("name", value, snippet, "infobox", 0.6, when=when, locator=row.key, rationale="row of a box")
+    return replace(fact, field=name)  # type: ignore[arg-type] # "birth" and "_date" make the name of a field
 
 
 def main() -> None:
-    tally = tallied(people())
-    figures, beside = figures_of(tally)
-    for name, value in (figures | beside).items():
+    tally = tally_pages(read_people())
+    figures, unpinned = figures_of(tally)
+    for name, value in (figures | unpinned).items():
         print(f"{name:40} {value:.4f}")
     for case, why in tally.rejected:
         print(
             "REJECTED",
-            case.about.path,
+            case.page.path,
             case.fact.field,
             repr(case.fact.value),
             repr(case.fact.snippet.words[:300]),
             why,
         )
-    for way, case, wrong in tally.missed:
-        print("MISSED", way, case.about.path, wrong.field, repr(wrong.value), repr(wrong.snippet.words[:300]))
+    for way, case, false_fact in tally.missed:
+        print(
+            "MISSED",
+            way,
+            case.page.path,
+            false_fact.field,
+            repr(false_fact.value),
+            repr(false_fact.snippet.words[:300]),
+        )
 
 
 if __name__ == "__main__":

@@ -1,18 +1,18 @@
-"""Where the gold of the family trees is at fault: read by hand on the pages, with the reason."""
+"""Corrections of the gold that family trees give: read on the pages by a person, with the reason."""
 
 from __future__ import annotations
 
 WRONG_DATES: dict[tuple[str, str], str] = {
     ("Alexander_the_Great", "death"): "the tree lost the BC of 323 BC",
 }
-"""Dates of the trees that are wrong: by page and field."""
+"""Wrong dates in the trees, by page and field."""
 
-PAGE_DATES: dict[tuple[str, str], frozenset[int]] = {
+OTHER_YEARS: dict[tuple[str, str], frozenset[int]] = {
     ("Chester_A._Arthur", "birth"): frozenset({1830}),
 }
-"""Years that a page gives beside the right ones: its box says 1830, its lead 1829; both are read as they stand."""
+"""Years that a page states in addition to the right ones, as where its box says 1830 and its text 1829."""
 
-MORE: dict[tuple[str, str], dict[str, str]] = {
+MISSING_RELATIVES: dict[tuple[str, str], dict[str, str]] = {
     ("Alexander_the_Great", "parents"): {
         "Philip II of Macedon": "the tree has no parents",
         "Olympias": "the tree has no parents",
@@ -82,4 +82,4 @@ MORE: dict[tuple[str, str], dict[str, str]] = {
     ),
     ("Thomas_Jefferson", "children"): {"Mary Wayles": "the page gives her second name for the surname"},
 }
-"""Relatives that a page names rightly and a tree lacks or names otherwise: by page and field, each with the reason."""
+"""Relatives that a page names correctly, but a tree lacks or names differently: by page and field, with the reason."""

@@ -1,9 +1,8 @@
-"""Resolving: are records of one person found, and nobody taken for somebody else?
+"""Resolving: are records of the same person found, and is nobody taken for somebody else?
 
-Two halves of a real family tree, damaged by rule; and person records without
-relatives, made by Febrl. The rules were tuned on mistakes made on royal92; pres2020,
-Febrl and other damage to the same halves of royal92 ('three') were only measured.
-Beside them stands the harder split, which tears families apart.
+The records are two halves of a real family tree, damaged by rules, and records without relatives that Febrl generated.
+The rules were tuned on mistakes made on royal92. pres2020, Febrl and other damage to the same halves of royal92
+('three') were only used for measurements. The figures of a harder split, which tears families apart, are not pinned.
 """
 
 from __future__ import annotations
@@ -11,12 +10,11 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
 from evals.data import SHARED_DATA, digest_of
 from evals.kin_records import Column, link
-from evals.kin_trees import Halves, halves
+from evals.kin_trees import Halves, split_tree
 from kiwiresearch.kin.conflict_values import compare_values
 from kiwiresearch.kin.gedcom.reader import read_gedcom
 from kiwiresearch.kin.resolve.proposal import DEFAULT_SETTINGS, ResolveSettings
@@ -29,7 +27,7 @@ from kiwiresearch.text.dates.ranges import DateRange
 GEDCOM = SHARED_DATA / "kin" / "gedcom"
 
 
-def shares(right: int, found: int, wanted: int) -> dict[str, float]:
+def scores(right: int, found: int, wanted: int) -> dict[str, float]:
     return {
         "precision": right / max(found, 1),
         "recall": right / max(wanted, 1),
@@ -37,13 +35,13 @@ def shares(right: int, found: int, wanted: int) -> dict[str, float]:
     }
 
 
-def tree_figures(split: Halves, settings: ResolveSettings = DEFAULT_SETTINGS) -> dict[str, float]:
-    """Pairwise figures of all pairs worth a look, and of those that would be merged unattended."""
+def measure_tree(split: Halves, settings: ResolveSettings = DEFAULT_SETTINGS) -> dict[str, float]:
+    """Pairwise figures of all proposed pairs, and of those that would be merged automatically."""
     proposals = propose(split.tree, settings=settings)
-    likely = {one.candidate_pair for one in proposals if one.recommended_action != "separate"}
-    merged = {one.candidate_pair for one in proposals if one.recommended_action == "merge"}
-    figures = shares(len(likely & split.pairs), len(likely), len(split.pairs))
-    auto = shares(len(merged & split.pairs), len(merged), len(split.pairs))
+    likely = {proposal.candidate_pair for proposal in proposals if proposal.recommended_action != "separate"}
+    merged = {proposal.candidate_pair for proposal in proposals if proposal.recommended_action == "merge"}
+    figures = scores(len(likely & split.pairs), len(likely), len(split.pairs))
+    auto = scores(len(merged & split.pairs), len(merged), len(split.pairs))
     return {**figures, "auto_precision": auto["precision"], "auto_recall": auto["recall"]}
 
 
@@ -61,30 +59,19 @@ COLUMNS = (
 )
 
 
-def rows_of(file: Path) -> dict[str, dict[str, str]]:
-    """A Febrl file, by the ids of its rows."""
+def load_febrl(file: Path) -> dict[str, dict[str, str]]:
+    """The rows of a Febrl file by their IDs."""
     with file.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream, skipinitialspace=True))
     return {row["rec_id"].strip(): {key: (value or "").strip() for key, value in row.items()} for row in rows}
 
 
-def febrl_4(folder: Path) -> dict[str, float]:
-    """Originals against copies: rows of the same number belong together."""
-    first, second = rows_of(folder / "dataset4a.csv"), rows_of(folder / "dataset4b.csv")
-    found = {one.pair for one in link(first, second, COLUMNS)}
-    wanted = {(one, one.replace("-org", "-dup-0")) for one in first}
-    return shares(len(found & wanted), len(found), len(wanted))
-
-
-def febrl_3(folder: Path) -> dict[str, float]:
-    """One list with up to five copies of a row."""
-    rows = rows_of(folder / "dataset3.csv")
-    found = {one.pair for one in link(rows, None, COLUMNS)}
-    same: dict[str, list[str]] = {}
-    for one in sorted(rows):
-        same.setdefault(one.split("-")[1], []).append(one)
-    wanted = {pair for group in same.values() for pair in combinations(group, 2)}
-    return shares(len(found & wanted), len(found), len(wanted))
+def measure_febrl_4(folder: Path) -> dict[str, float]:
+    """Linking a list of originals with a list of copies: rows with the same number belong together."""
+    first, second = load_febrl(folder / "dataset4a.csv"), load_febrl(folder / "dataset4b.csv")
+    found = {linked.pair for linked in link(first, second, COLUMNS)}
+    wanted = {(row_id, row_id.replace("-org", "-dup-0")) for row_id in first}
+    return scores(len(found & wanted), len(found), len(wanted))
 
 
 FEBRL = SHARED_DATA / "kin" / "febrl"
@@ -92,28 +79,28 @@ FILES = (
     *(GEDCOM / f"{name}.ged" for name in ("royal92", "pres2020")),
     *(FEBRL / f"dataset{name}.csv" for name in ("3", "4a", "4b")),
 )
-LAST_OLD_STYLE = 1752
-"""Until then Britain wrote dates in the Julian calendar."""
+LAST_JULIAN_YEAR = 1752
+"""The last year in which Britain used the Julian calendar."""
 
 
-def calendar_figures(whole: Tree) -> dict[str, float]:
-    """Dates as two sources write them: what only differs in calendar or precision, and what really differs."""
+def measure_calendars(whole: Tree) -> dict[str, float]:
+    """Whether dates that differ only in calendar or precision are accepted, and really different ones are found."""
     days = [
         when
         for person in whole.persons.values()
         for when in (person.birth, person.death)
-        if when and when.precision == "day" and not when.qualifier and when.first_year <= LAST_OLD_STYLE
+        if when and when.precision == "day" and not when.qualifier and when.first_year <= LAST_JULIAN_YEAR
     ]
-    same = [(when, other) for when in days for other in _other_writings(when)]
-    different = [(when, _later(when, by)) for when in days for by in (2, 400, -800)]
+    same = [(when, other) for when in days for other in _equivalent_dates(when)]
+    different = [(when, _later(when, days_later)) for when in days for days_later in (2, 400, -800)]
     return {
         "no_false_conflict": 1 - sum(map(_is_conflict, same)) / max(len(same), 1),
         "conflicts_found": sum(map(_is_conflict, different)) / max(len(different), 1),
     }
 
 
-def _other_writings(when: DateRange) -> Iterator[DateRange]:
-    """The same day as a Gregorian date, as Wikidata gives it; its year; and the year with 'about'."""
+def _equivalent_dates(when: DateRange) -> Iterator[DateRange]:
+    """The same day as a Julian and as a Gregorian date (as in Wikidata), its year, and the year with "about"."""
     day = when.first_day
     julian, gregorian = (day_number(*day, calendar) for calendar in CALENDARS)
     yield replace(when, earliest=julian, latest=julian, calendar="julian")
@@ -131,25 +118,25 @@ def _later(when: DateRange, days: int) -> DateRange:
 
 
 def _is_conflict(pair: tuple[DateRange, DateRange]) -> bool:
-    one, other = pair
-    return compare_values("birth_date", "one", "other", one, other) == "conflict"
+    first, second = pair
+    return compare_values("birth_date", "one", "other", first, second) == "conflict"
 
 
 def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
-    """What the rules were tuned on, with floors; beside it, what they were not."""
+    """The figures of the data that the rules were tuned on; those of the harder split are not pinned."""
     if not all(file.is_file() for file in FILES):
         return None
     royal = read_gedcom(FILES[0]).tree
     figures = {
-        **_named("royal", tree_figures(halves(royal, "one"))),
-        **_named("febrl_4", febrl_4(FEBRL)),
-        **calendar_figures(royal),
+        **_with_prefix("royal", measure_tree(split_tree(royal, "one"))),
+        **_with_prefix("febrl_4", measure_febrl_4(FEBRL)),
+        **measure_calendars(royal),
     }
-    beside = {
-        **_named("royal_scattered", tree_figures(halves(royal, "one", scattered=True))),
+    unpinned = {
+        **_with_prefix("royal_scattered", measure_tree(split_tree(royal, "one", scattered=True))),
     }
-    return digest_of(*FILES), figures, beside
+    return digest_of(*FILES), figures, unpinned
 
 
-def _named(name: str, figures: dict[str, float]) -> dict[str, float]:
+def _with_prefix(name: str, figures: dict[str, float]) -> dict[str, float]:
     return {f"{name}_{figure}": value for figure, value in figures.items()}

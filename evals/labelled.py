@@ -1,6 +1,6 @@
-"""Labelled sentences: rows that name a place in a book, and the sentences that stand there.
+"""Labelled sentences: rows with a place in a book, and the sentences at these places.
 
-The books' text is not part of the project, so a row has offsets and a hash, and the sentence is read from the book.
+The texts of books are not in the repository, so a row has offsets and a hash, and its sentence is read from the book.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ LABELS = Path(__file__).with_name("labels")
 TYPES = LABELS / "claim_types.jsonl"
 SUBJECTS = LABELS / "subjects.jsonl"
 TYPES_HELD = LABELS / "claim_types_held.jsonl"
-"""Another annotator's rows, for one measurement at the end: nothing is tuned on them."""
+"""Rows of a second annotator, which nothing is tuned on."""
 SUBJECTS_HELD = LABELS / "subjects_held.jsonl"
 TYPES_REREAD = LABELS / "claim_types_reread.jsonl"
-"""Rows of the first set as the other annotator labelled them, blind."""
+"""Rows of the first set as the second annotator labelled them, without having seen the first labels."""
 SUBJECTS_REREAD = LABELS / "subjects_reread.jsonl"
 SCHOOLS = SHARED_DATA / "zims" / "schools-2007.zim"
 CLASSES = ("definition", "causal", "numeric", "timeline", "comparative", "disputed", "quote", "none")
@@ -38,7 +38,7 @@ ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a file of labels: the place of a sentence, and what was said of it."""
+    """A line of a file of labels: the place of a sentence, and its labels."""
 
     book: str
     path: str
@@ -56,17 +56,17 @@ class Row:
     accept: tuple[str, ...] = ()
     why: str = ""
 
-    def allows(self, label: str) -> bool:
-        """Whether a careful reader accepts this class."""
+    def accepts(self, label: str) -> bool:
+        """Whether a careful reader accepts this class for the sentence."""
         return label == self.label or label in self.also
 
-    def names(self, answer: str) -> bool:
-        """Whether the answer is what the pronoun stands for; case, article and possessive do not count."""
-        return _bare(answer) in {_bare(name) for name in (self.stands_for, *self.accept)}
+    def is_named_by(self, answer: str) -> bool:
+        """Whether the answer is what the pronoun stands for, ignoring case, article and possessive."""
+        return _normalize_name(answer) in {_normalize_name(name) for name in (self.stands_for, *self.accept)}
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledSentence:
     """A row with its sentence, `page.text[start:end]`."""
 
     row: Row
@@ -82,15 +82,15 @@ class Labelled:
         return self.row.end
 
 
-def rows(file: Path) -> list[Row]:
-    """All rows of a file, in its order; needs no book."""
+def load_rows(file: Path) -> list[Row]:
+    """All rows of a file, in its order; this needs no book."""
     return [_row(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def sentences(file: Path, *, schools: Path = SCHOOLS) -> Iterator[Labelled]:
-    """The sentences of a file, in its order; rows of the schools book are left out where it is missing.
+def load_sentences(file: Path, *, schools: Path = SCHOOLS) -> Iterator[LabelledSentence]:
+    """The sentences of a file, in its order. If the schools book is missing, its rows are left out.
 
-    A row whose sentence is no longer at its place is an error: figures would be about other sentences.
+    A row whose sentence is no longer at its place is an error, as figures would be about other sentences.
     """
     with tempfile.TemporaryDirectory(prefix="kiwiresearch-labels-") as folder:
         sample = Path(folder) / "sample.zim"
@@ -99,7 +99,7 @@ def sentences(file: Path, *, schools: Path = SCHOOLS) -> Iterator[Labelled]:
         if schools.is_file():
             books["schools"] = LibzimArchive(schools)
         try:
-            yield from _sentences(rows(file), books)
+            yield from _find_sentences(load_rows(file), books)
         finally:
             for archive in books.values():
                 archive.close()
@@ -109,10 +109,10 @@ def sha_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _sentences(found: list[Row], books: dict[str, LibzimArchive]) -> Iterator[Labelled]:
+def _find_sentences(rows: list[Row], books: dict[str, LibzimArchive]) -> Iterator[LabelledSentence]:
     page: PageDoc | None = None
     at = ("", "")
-    for row in found:
+    for row in rows:
         if row.book not in books:
             continue
         if page is None or at != (row.book, row.path):
@@ -123,7 +123,7 @@ def _sentences(found: list[Row], books: dict[str, LibzimArchive]) -> Iterator[La
                 f"The page {row.path!r} of {row.book!r} no longer has its labelled sentence at {row.start}.",
                 remedy="Find the sentence again and correct the row's offsets.",
             )
-        yield Labelled(row, page, text)
+        yield LabelledSentence(row, page, text)
 
 
 def _row(line: str) -> Row:
@@ -132,6 +132,6 @@ def _row(line: str) -> Row:
     return Row(**fields)
 
 
-def _bare(name: str) -> str:
-    bare = ARTICLE.sub("", name.strip()).casefold().replace("’", "'")
-    return bare.removesuffix("'s").removesuffix("'")
+def _normalize_name(name: str) -> str:
+    normalized = ARTICLE.sub("", name.strip()).casefold().replace("’", "'")
+    return normalized.removesuffix("'s").removesuffix("'")

@@ -1,4 +1,4 @@
-"""A crawl step by step, without the folder that a run writes its steps into."""
+"""A crawl step by step, without the folder of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kiwiresearch.crawl.walker import StepResult, Walker
 
 
 def walk(crawl: CrawlPlan, past: Iterable[CrawlStep] = ()) -> Iterator[StepResult]:
-    """Crawl until the page limit is reached or no candidates are left; `past` steps are replayed, not repeated."""
+    """Crawl until the page limit is reached or no candidates are left; `past` steps are replayed, not done again."""
     walker = Walker(crawl)
     walker.state.replay(past)
     while walker.state.ended is None:

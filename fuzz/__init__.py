@@ -1,1 +1,1 @@
-"""Fuzzing: altered pages, book files, family trees, catalogues, requests and replies, with a budget of time."""
+"""Fuzzing with altered pages, book files, family trees, catalogues, requests and replies, for a limited time."""

@@ -1,6 +1,7 @@
-"""`python -m fuzz` fuzzes every reader of untrusted content; with names, those. FUZZ_MINUTES is the time for each.
+"""`python -m fuzz` fuzzes all readers of untrusted content; `python -m fuzz NAME …` only those with these names.
 
-What breaks a reader is made as small as possible, saved under fuzz-findings, and reported; the exit code is then 1.
+FUZZ_MINUTES is the time for each. Content that breaks a reader is made as small as possible, saved in the folder
+fuzz-findings and reported, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from types import FrameType
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from fuzz.altered import altered
+from fuzz.altered import altered_examples
 from fuzz.targets import NAMES, Target, open_target
 
 FINDINGS = Path("fuzz-findings")
-SLOW_S = 30
-"""A reader that takes longer than this for one example hangs."""
-EXAMPLES = 100
-"""How many examples are tried between two looks at the clock."""
+TIMEOUT_S = 30
+"""A reader that takes longer for one example counts as hanging."""
+BATCH_EXAMPLES = 100
+"""How many examples are tried before the time is checked again."""
 
 
 class Hang(Exception):
@@ -29,10 +30,10 @@ class Hang(Exception):
 
 
 def main(names: list[str]) -> int:
-    """Fuzz the targets one after the other."""
+    """Fuzz the targets one after another."""
     unknown = sorted(set(names) - set(NAMES))
     if unknown:
-        print(f"Unknown: {', '.join(unknown)}. Choose from: {', '.join(NAMES)}.", file=sys.stderr)
+        print(f"There is no target {unknown[0]!r}. Choose from: {', '.join(NAMES)}.", file=sys.stderr)
         return 2
     budget_s = 60 * float(os.environ.get("FUZZ_MINUTES", "20"))
     broken = [name for name in names or NAMES if not _fuzz(name, budget_s)]
@@ -40,48 +41,48 @@ def main(names: list[str]) -> int:
 
 
 def _fuzz(name: str, budget_s: float) -> bool:
-    """Whether a target survived its time."""
-    tried, end, batch = 0, time.monotonic() + budget_s, 0
-    smallest: list[bytes] = [b""]
+    """Fuzz a target until its time is up; returns whether nothing was found."""
+    count, end, batch = 0, time.monotonic() + budget_s, 0
+    last_content: list[bytes] = [b""]
     with open_target(name) as target:
 
         def check(content: bytes) -> None:
-            nonlocal tried
-            tried += 1
-            smallest[0] = content
-            _within_time(target, content)
+            nonlocal count
+            count += 1
+            last_content[0] = content
+            _read_in_time(target, content)
 
         while time.monotonic() < end:
             batch += 1
             try:
-                _batch(target, check, batch)
+                _run_batch(target, check, batch)
             except Exception as problem:
                 FINDINGS.mkdir(exist_ok=True)
                 file = FINDINGS / f"{name}-{batch}"
-                file.write_bytes(smallest[0])
-                print(f"{name}: {type(problem).__name__}: {problem} after {tried} examples; see {file}", flush=True)
+                file.write_bytes(last_content[0])
+                print(f"{name}: {type(problem).__name__}: {problem} after {count} examples; see {file}", flush=True)
                 return False
-    print(f"{name}: {tried} examples, nothing found", flush=True)
+    print(f"{name}: {count} examples, nothing found", flush=True)
     return True
 
 
-def _batch(target: Target, check: object, number: int) -> None:
+def _run_batch(target: Target, check: object, number: int) -> None:
     profile = settings(
-        max_examples=EXAMPLES,
+        max_examples=BATCH_EXAMPLES,
         deadline=None,
         database=None,
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    seed(number)(profile(given(altered(target.examples, target.words))(check)))()  # type: ignore[arg-type]
+    seed(number)(profile(given(altered_examples(target.examples, target.words))(check)))()  # type: ignore[arg-type]
 
 
-def _within_time(target: Target, content: bytes) -> None:
+def _read_in_time(target: Target, content: bytes) -> None:
     def stop(_number: int, _frame: FrameType | None) -> None:
-        raise Hang(f"it took longer than {SLOW_S} s")
+        raise Hang(f"it took longer than {TIMEOUT_S} s")
 
     signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SLOW_S)
+    signal.alarm(TIMEOUT_S)
     try:
         target.read(content)
     finally:

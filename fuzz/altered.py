@@ -1,4 +1,4 @@
-"""Alters a valid example: parts of it are cut, repeated, moved, or replaced with other parts and hostile values."""
+"""Altering valid examples: parts are cut, repeated, moved, or replaced by pieces of the format and hostile values."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ HOSTILE = (
     b"-1", b"0", b"4294967295", b"18446744073709551616", b"1e999", b"NaN", b"9" * 5_000, b"[" * 2_000, b"{" * 2_000,
     b"<b>" * 2_000, b"A" * 20_000, "\u0301".encode() * 500, b"&#x10ffff;", b"]]>", b"<!--", b"<![CDATA[",
 )  # fmt: skip
-"""What parsers stumble over: ends of text, directions, numbers without bounds, deep nesting, long runs."""
+"""Values that parsers often fail on: empty and invalid text, text directions, huge numbers, deep nesting, long runs."""
 
 
 @st.composite
-def altered(draw: st.DrawFn, examples: Sequence[bytes], words: Sequence[bytes]) -> bytes:
-    """One of the examples with some edits; `words` are pieces of the format."""
+def altered_examples(draw: st.DrawFn, examples: Sequence[bytes], words: Sequence[bytes]) -> bytes:
+    """One of the examples with random edits; `words` are pieces of the format."""
     content = draw(st.sampled_from(examples))
     pieces = st.one_of(st.sampled_from(HOSTILE), st.sampled_from(words), st.binary(max_size=8))
     for _ in range(draw(st.integers(0, MAX_EDITS))):
@@ -33,8 +33,8 @@ def altered(draw: st.DrawFn, examples: Sequence[bytes], words: Sequence[bytes]) 
         elif edit == "repeat":
             content = content[:end] + content[start:end] * draw(st.integers(1, MAX_REPEATS)) + content[end:]
         elif edit == "move":
-            place = draw(st.integers(0, len(content)))
-            content = content[:place] + content[start:end] + content[place:]
+            target = draw(st.integers(0, len(content)))
+            content = content[:target] + content[start:end] + content[target:]
         else:
             content = content[:start]
     return content

@@ -1,4 +1,4 @@
-"""What is fuzzed: readers of untrusted content. Each refuses bad content with one of the product's own errors."""
+"""The targets of fuzzing: readers of untrusted content, which must refuse bad content with one of our own errors."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ REPLIES = (
 
 
 def read_html(content: bytes) -> None:
-    """A page is read, its claims are extracted, and it is written for a browser in both ways."""
+    """Read a page, extract its claims, and write it for a browser in both views."""
     page = read_page(Entry(EntryRef(BookId("0" * 32), "Page"), "Page", "text/html", content), language="eng")
     page_record(page)
     claims_of(page)
@@ -108,20 +108,20 @@ def read_html(content: bytes) -> None:
 
 
 def read_family_file(content: bytes) -> None:
-    """A GEDCOM file is read, and written in both versions."""
-    with _file(content, ".ged") as path:
+    """Read a GEDCOM file, and write it in both versions."""
+    with _temporary_file(content, ".ged") as path:
         found = read_gedcom(path)
     for version in ("5.5.1", "7.0"):
         tree_gedcom(redact(found.tree, "owner", 2026), version, head={})
 
 
 def read_library(content: bytes) -> None:
-    with _file(content, ".xml") as path:
+    with _temporary_file(content, ".xml") as path:
         library_files(path)
 
 
 def read_catalogue(content: bytes) -> None:
-    """The catalogue of a kiwix-serve; what is not XML is refused with a ValueError."""
+    """Read the catalogue of a kiwix-serve; `parse_xml` raises ValueError for what is not XML."""
     try:
         feed = parse_xml(content)
     except ValueError:
@@ -131,7 +131,7 @@ def read_catalogue(content: bytes) -> None:
 
 
 def read_reply(content: bytes) -> None:
-    """A model's reply: its stream, and the JSON in its text."""
+    """Read the stream of a model's reply, and the JSON in its text."""
     builder = ReplyBuilder()
     with contextlib.suppress(BadServerOutput, ServerComplaint, ReplyCutShort):
         for _ in read_pieces(json_objects([content[:7], content[7:]]), builder):
@@ -141,8 +141,8 @@ def read_reply(content: bytes) -> None:
 
 
 def read_book(content: bytes) -> None:
-    """A ZIM file is checked in a child process: this must end with a verdict, and never with a crash."""
-    with _file(content, ".zim") as path:
+    """Check a ZIM file in a child process, which must return a verdict and never crash."""
+    with _temporary_file(content, ".zim") as path:
         verdict = probe(path, check=True)
     if verdict.reason.startswith("the process that read it"):
         raise AssertionError(verdict.reason)
@@ -150,19 +150,19 @@ def read_book(content: bytes) -> None:
 
 @contextlib.contextmanager
 def request_reader() -> Iterator[Read]:
-    """Sends requests to a server of the sample book, which must answer none with an error of its own, nor log one."""
-    with tempfile.TemporaryDirectory() as home, socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
+    """A reader that sends requests to a server, which must never respond with a status of 500 or log a traceback."""
+    with tempfile.TemporaryDirectory() as home, socket.socket() as probe_socket:
+        probe_socket.bind(("127.0.0.1", 0))
+        port = probe_socket.getsockname()[1]
+        probe_socket.close()
 
         environment = os.environ | {"KIWIRESEARCH_HOME": home}
-        file = Path(home) / "log"
+        log_file = Path(home) / "log"
         command = [sys.executable, "-m", "kiwiresearch", "serve", "--port", str(port)]
         with (
-            file.open("wb") as written,
-            file.open("rb") as log,
-            subprocess.Popen(command, env=environment, stdout=written, stderr=written) as server,
+            log_file.open("wb") as log_out,
+            log_file.open("rb") as log,
+            subprocess.Popen(command, env=environment, stdout=log_out, stderr=log_out) as server,
         ):
 
             def read(content: bytes) -> None:
@@ -171,13 +171,13 @@ def request_reader() -> Iterator[Read]:
                     raise AssertionError(f"the server logged {logged[-200:].decode('utf-8', 'replace')!r}")
 
             try:
-                _wait_for(port)
+                _wait_for_server(port)
                 yield read
             finally:
                 server.terminate()
 
 
-def _wait_for(port: int) -> None:
+def _wait_for_server(port: int) -> None:
     end = time.monotonic() + START_S
     while time.monotonic() < end:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
@@ -197,14 +197,14 @@ def _send(content: bytes, port: int) -> None:
 
 
 @contextlib.contextmanager
-def _file(content: bytes, suffix: str) -> Iterator[Path]:
+def _temporary_file(content: bytes, suffix: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"altered{suffix}"
         path.write_bytes(content)
         yield path
 
 
-def _a_book() -> bytes:
+def _make_book() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.zim"
         pages = [NewPage(f"A{number}", f"Page {number}", ARTICLE) for number in range(6)]
@@ -213,17 +213,17 @@ def _a_book() -> bytes:
         return path.read_bytes()
 
 
-def refusing(read: Read) -> Read:
-    """The reader, for which the product's own errors are an answer."""
+def accept_refusals(read: Read) -> Read:
+    """A reader that accepts our own errors as a correct answer."""
 
-    def _read(content: bytes) -> None:
+    def read_or_refuse(content: bytes) -> None:
         with contextlib.suppress(KiwiError):
             read(content)
 
-    return _read
+    return read_or_refuse
 
 
-def words(text: str) -> tuple[bytes, ...]:
+def split_words(text: str) -> tuple[bytes, ...]:
     return tuple(word.encode() for word in text.split())
 
 
@@ -232,18 +232,20 @@ HTML = "<p> <table> <tr> <td> <li> </b> <script> <svg> <math> <template> <base> 
 
 @contextlib.contextmanager
 def open_target(name: str) -> Iterator[Target]:
-    """A target by its name, with what it needs running."""
+    """Open a target by its name, and start what it needs."""
     if name == "requests":
         with request_reader() as read:
-            yield Target(read, REQUESTS, words("GET POST /api/ /page/ /read/ ? & = % : Range: Cookie: chunked \r\n"))
+            yield Target(
+                read, REQUESTS, split_words("GET POST /api/ /page/ /read/ ? & = % : Range: Cookie: chunked \r\n")
+            )
     else:
         read, examples, pieces = TARGETS[name]()
-        yield Target(refusing(read), tuple(examples), words(pieces))
+        yield Target(accept_refusals(read), tuple(examples), split_words(pieces))
 
 
 TARGETS: dict[str, Callable[[], tuple[Read, Sequence[bytes], str]]] = {
     "html": lambda: (read_html, [ARTICLE], HTML),
-    "zim": lambda: (read_book, [_a_book()], "ZIM text/html A1"),
+    "zim": lambda: (read_book, [_make_book()], "ZIM text/html A1"),
     "gedcom": lambda: (
         read_family_file,
         [GEDCOM],

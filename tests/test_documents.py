@@ -19,6 +19,7 @@ from kiwiresearch.jobs.job import BulkRequest, FamilyRequest, Job, JobRequest, Q
 from kiwiresearch.page.elements import CUTS
 from kiwiresearch.page.parser import open_page
 from kiwiresearch.page.record import page_record
+from kiwiresearch.web.guard.setup import add_checks
 from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.settings import defaults, environment_variable
@@ -173,6 +174,19 @@ def test_every_cut_has_its_reason() -> None:
     assert all(cut.selector.strip() and len(cut.reason) > 3 for cut in CUTS)
 
 
+def test_tables_name_classes_that_exist() -> None:
+    """What a table of the documents names like a class is in the code, and every check of a request is in its table."""
+    code = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "src").rglob("*.py"))
+    known = set(re.findall(r"^ *(?:class |def )?(\w+)(?=[(:]| = )", code, re.MULTILINE))
+    for file in DOCS.rglob("*.md"):
+        rows = [line for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+        names = {name for row in rows for name in re.findall(r"`((?:[A-Z][a-z]+){2,})`", row)}
+        assert names <= known, f"{file.name}: {sorted(names - known)}"
+    checks = set(re.findall(r"\.add_middleware\(\s*(\w+)", inspect.getsource(add_checks)))
+    table = (DOCS / "design" / "server.md").read_text(encoding="utf-8")
+    assert {name for name in checks if f"`{name}`" not in table} == set()
+
+
 def test_links_between_documents_lead_somewhere() -> None:
     """Every relative link in the README and the docs points at a file that is there."""
     for file in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
@@ -192,13 +206,13 @@ def test_documents_have_the_voice_of_the_product() -> None:
 
 def test_generated_parts_of_documents_are_up_to_date(tmp_path: Path) -> None:
     """The example brief and the output in README and guides are the same bytes when generated from the sample book."""
-    for path, text in a_tool("make_docs").made(tmp_path).items():
+    for path, text in a_tool("make_docs").generate(tmp_path).items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name} is old: run python tools/make_docs.py"
 
 
 def test_the_table_of_confidence_is_measured(shared_data: Path) -> None:
     """docs/reference/claims.md says how often claims of each confidence are right, as measured now (R65)."""
-    for path, text in a_tool("make_docs").made_table().items():
+    for path, text in a_tool("make_docs").generate_table().items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name} is old: run python tools/make_docs.py"
 
 

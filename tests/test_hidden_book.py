@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from evals.hidden import BookWithout, Ends, HiddenArchive
+from evals.hidden import BookWithoutArticle, HiddenArchive, LinkTargets
 from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import PageNotFound
@@ -119,7 +119,7 @@ def test_no_list_shows_the_article(whole: LibzimArchive) -> None:
 
 def test_a_redirect_may_name_what_is_hidden(whole: LibzimArchive) -> None:
     """Hiding a redirect hides the page it leads to; hiding nothing is refused."""
-    assert HiddenArchive(whole, "Ebb").gone == GONE
+    assert HiddenArchive(whole, "Ebb").hidden_path == GONE
     with pytest.raises(PageNotFound, match="Neap"):
         HiddenArchive(whole, "Neap")
 
@@ -170,9 +170,9 @@ def test_bytes_that_are_not_text_are_kept() -> None:
 
 def test_cached_links_work_for_every_hidden_article(whole: LibzimArchive) -> None:
     """Sharing the cache changes no page."""
-    ends = Ends(whole)
+    targets = LinkTargets(whole)
     for gone in whole.articles():
-        shared, alone = HiddenArchive(whole, gone, ends), HiddenArchive(whole, gone)
+        shared, alone = HiddenArchive(whole, gone, targets), HiddenArchive(whole, gone)
         for path in shared.articles():
             assert shared.read(path) == alone.read(path)
 
@@ -209,7 +209,7 @@ def test_search_in_a_real_book_never_finds_the_article(schools: LibzimArchive, t
     index = titles_file(tmp_path, hidden.book)
     build_titles(hidden, index)
     whole = OpenBook(schools)
-    book = BookWithout(hidden, open_titles(index, hidden.book), whole)
+    book = BookWithoutArticle(hidden, open_titles(index, hidden.book), whole)
     assert search_books([whole], "Paul McCartney").hits[0].ref.path == gone
     paths = [hit.ref.path for hit in search_books([book], "Paul McCartney", SearchOptions(limit=40)).hits]
     assert "The_Beatles" in paths

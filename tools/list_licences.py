@@ -1,8 +1,8 @@
-"""Write docs/reference/licences.md: the packages an installation brings, and the licence of each.
+"""Write docs/reference/licences.md: the packages of an installation and their licences.
 
 Run it after a change of dependencies: python tools/list_licences.py
 
-The licences are read from what is installed here, so the environment must have the extras and the group `dev`.
+The licences are read from the installed packages, so the environment must have the extras and the group `dev`.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def groups(root: Path = ROOT) -> dict[str, list[str]]:
 def packages(requirements: Iterable[str]) -> list[Package]:
     """All packages that these requirements bring, by name."""
     found: dict[str, Package] = {}
-    waiting = [(Requirement(text), "") for text in requirements]
-    for requirement, needed_by in waiting:
+    queue = [(Requirement(text), "") for text in requirements]
+    for requirement, needed_by in queue:
         name = canonicalize_name(requirement.name)
         if name in found:
             continue
@@ -61,26 +61,26 @@ def packages(requirements: Iterable[str]) -> list[Package]:
             needed = Requirement(text)
             extras = requirement.extras or {""}
             if not needed.marker or any(needed.marker.evaluate({"extra": extra}) for extra in extras):
-                waiting.append((needed, name))
+                queue.append((needed, name))
     return [found[name] for name in sorted(found)]
 
 
 def licence_of(installed: Distribution) -> str:
-    """The licence that a package names, in the shortest form its metadata have."""
-    facts = installed.metadata.json
-    free_text = str(facts.get("license", "")).strip()
+    """The licence of a package, in the shortest form that its metadata have."""
+    metadata = installed.metadata.json
+    free_text = str(metadata.get("license", "")).strip()
     classifiers = [
         line.rpartition("::")[2].strip()
-        for line in facts.get("classifier", ())
+        for line in metadata.get("classifier", ())
         if line.startswith("License ::") and not line.endswith("OSI Approved")
     ]
     is_short = 0 < len(free_text) <= 40 and "\n" not in free_text
-    expression = str(facts.get("license_expression", ""))
+    expression = str(metadata.get("license_expression", ""))
     return expression or (free_text if is_short else "") or ", ".join(classifiers) or "UNKNOWN"
 
 
 def page(root: Path = ROOT) -> str:
-    """The page: a table for the base installation, and one for each extra of what it adds."""
+    """The page, with a table for the base installation and one for what each extra adds."""
     parts, known = [HEAD], set[str]()
     for group, requirements in groups(root).items():
         rows = [package for package in packages(requirements) if package.name not in known]

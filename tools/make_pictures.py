@@ -1,4 +1,4 @@
-"""Take the pictures in docs/pictures: the web interface on the sample book, as a real Chromium shows it.
+"""Take the pictures in docs/pictures: the web interface with the sample book in a real Chromium.
 
 Run it after a change of the web interface: python -m tools.make_pictures
 """
@@ -26,7 +26,7 @@ from tools.small_png import small_png
 
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "pictures"
-SIZE: ViewportSize = {"width": 1280, "height": 760}
+DESKTOP: ViewportSize = {"width": 1280, "height": 760}
 PHONE: ViewportSize = {"width": 390, "height": 760}
 MAX_BYTES = 150_000
 QUESTION = "When was Ugarit destroyed?"
@@ -34,7 +34,7 @@ TOPIC, MAX_PAGES = "Bronze Age collapse", 12
 SEED = "Alexander Hamilton"
 ARTICLE = "Late_Bronze_Age_collapse"
 SEARCH_BOX = "header input[type=search]"
-READ = """async (shot) => {
+DECODE_PNG = """async (shot) => {
   const picture = new Image();
   picture.src = `data:image/png;base64,${shot}`;
   await picture.decode();
@@ -48,18 +48,18 @@ READ = """async (shot) => {
 }"""
 ATLAS_MS = 600_000
 SETTLED_MS = 1_500
-"""By then a script has drawn what it draws."""
+"""After this time, all scripts have drawn their views."""
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A page, the size and theme of its picture, and the steps before it is taken."""
+    """A page, the size and theme of its picture, and what to do before it is taken."""
 
     name: str
     path: str
     click: str = ""
     typed: str = ""
-    """What is typed into the search box of the header."""
+    """The words to type into the search box of the header."""
     phone: bool = False
     dark: bool = False
 
@@ -69,13 +69,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, _browser() as browser:
         home = Path(folder)
         with (
-            owner_server(home / "own", KIWIRESEARCH_SERVE_FAMILY_OWNER="true") as own,
-            http_client(own.address) as client,
-            browser.new_context(base_url=own.address, locale="en") as context,
+            owner_server(home / "own", KIWIRESEARCH_SERVE_FAMILY_OWNER="true") as owner,
+            http_client(owner.address) as client,
+            browser.new_context(base_url=owner.address, locale="en") as context,
         ):
             page = context.new_page()
             _create_atlas(page)
-            for screen in _screens(Served(own.address, client)):
+            for screen in _screens(Served(owner.address, client)):
                 _take(page, screen)
         with user_server(home / "school") as school, browser.new_context(base_url=school.address) as context:
             school.register.set_password("rita", "sun over the sea")
@@ -89,12 +89,12 @@ def _create_atlas(page: Page) -> None:
     page.get_by_text("The analysis is ready.").wait_for(timeout=ATLAS_MS)
 
 
-def _screens(desk: Served) -> Iterator[Screen]:
-    run = desk.run(topic=TOPIC, max_pages=MAX_PAGES)
-    second = desk.run(topic=TOPIC, focus="drought", max_pages=MAX_PAGES)
-    claim = desk.client.get(f"/api/runs/{run}/claims").json()["claims"][0]["claim_id"]
-    case, book = desk.case(SEED), desk.book()
-    person = desk.client.get(f"/api/family/{case}/people").json()["people"][0]["id"]
+def _screens(server: Served) -> Iterator[Screen]:
+    run = server.run(topic=TOPIC, max_pages=MAX_PAGES)
+    second = server.run(topic=TOPIC, focus="drought", max_pages=MAX_PAGES)
+    claim = server.client.get(f"/api/runs/{run}/claims").json()["claims"][0]["claim_id"]
+    case, book = server.case(SEED), server.book()
+    person = server.client.get(f"/api/family/{case}/people").json()["people"][0]["id"]
     yield Screen("ask", f"/ask?q={quote(QUESTION)}")
     yield Screen("source", f"/ask?q={quote(QUESTION)}", click=".chip")
     yield Screen("refusal", f"/ask?q={quote('Who won the 2031 sailing cup?')}")
@@ -134,7 +134,7 @@ def _browser() -> Iterator[Browser]:
 
 def _take(page: Page, screen: Screen) -> None:
     target = PICTURES / f"{screen.name}.png"
-    size = PHONE if screen.phone else SIZE
+    size = PHONE if screen.phone else DESKTOP
     page.set_viewport_size(size)
     page.emulate_media(color_scheme="dark" if screen.dark else "light")
     page.goto(screen.path, wait_until="load")
@@ -146,19 +146,17 @@ def _take(page: Page, screen: Screen) -> None:
     target.write_bytes(small_png(_pixels(page, size)))
     length = target.stat().st_size
     if length > MAX_BYTES:
-        raise SystemExit(
-            f"make_pictures: {target.name} has {length} bytes; a document should not carry more than {MAX_BYTES}"
-        )
+        raise SystemExit(f"{target.name} has {length} bytes, but pictures must not have more than {MAX_BYTES}.")
     print(f"{target.relative_to(ROOT)}: {length / 1000:.0f} KB")
 
 
 def _pixels(page: Page, size: ViewportSize) -> npt.NDArray[np.uint8]:
-    """The pixels of the page; the browser itself decodes the picture that it took."""
-    shot = base64.b64encode(page.screenshot()).decode()
-    blank = page.context.new_page()
-    raw = base64.b64decode(blank.evaluate(READ, shot))
-    blank.close()
-    return np.frombuffer(raw, np.uint8).reshape(size["height"], size["width"], 4)[:, :, :3]
+    """The pixels of the page; the browser decodes its own screenshot."""
+    screenshot = base64.b64encode(page.screenshot()).decode()
+    blank_page = page.context.new_page()
+    pixels = base64.b64decode(blank_page.evaluate(DECODE_PNG, screenshot))
+    blank_page.close()
+    return np.frombuffer(pixels, np.uint8).reshape(size["height"], size["width"], 4)[:, :, :3]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write docs/requirements.md: which test proves which requirement, read from the tests' docstrings."""
+"""Write docs/requirements.md: which tests prove which requirement, according to the docstrings of the tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ This page is generated from them by `python tools/requirements_map.py`, and a te
 
 
 def proofs(root: Path = ROOT) -> dict[int, list[str]]:
-    """Requirement numbers, and the tests whose docstrings name them."""
+    """The tests whose docstrings name a requirement, by its number."""
     found: defaultdict[int, list[str]] = defaultdict(list)
     for file in sorted((root / "tests").rglob("test_*.py")):
         text = file.read_text(encoding="utf-8")

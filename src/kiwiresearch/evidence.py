@@ -11,6 +11,7 @@ from urllib.parse import quote as percent
 
 from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.page import PageDoc, Section
+from kiwiresearch.text import numbers_and_compounds
 from kiwiresearch.zim import EntryRef
 
 
@@ -62,11 +63,26 @@ def ground(words: str, page: PageDoc, *, within: tuple[int, int] | None = None) 
         # Complete words only: a page that says 'killed 1200' does not say 'killed 12'.
         before = r"(?<!\w)" if parts[0][0].isalnum() else ""
         after = r"(?!\w|[.,]\d)" if parts[-1][-1].isalnum() else ""
-        pattern = before + r"\s+".join(map(re.escape, parts)) + after
-        found = re.compile(pattern).search(page.text, start, end)
-        if found:
-            return quote_at(page, *found.span())
+        pattern = re.compile(before + r"\s+".join(map(re.escape, parts)) + after)
+        is_date = DATE.fullmatch(" ".join(parts)) is not None
+        while found := pattern.search(page.text, start, end):
+            if is_date or not any(_is_inside_number(page, edge) for edge in found.span()):
+                return quote_at(page, *found.span())
+            start = found.start() + 1
     raise QuoteNotFound(f"The page {page.title!r} does not say {words[:80]!r}.", remedy="Quote the page exactly.")
+
+
+# A date may be quoted without the rest of its range: '1809' and '19 April 1882' of '(1809 – 19 April 1882)'.
+DATE = re.compile(r"(?:\d{1,2}\.? )?(?:[^\W\d_]+\.? )?(?:\d{1,2}, )?\d{4}")
+MAX_NUMBER_CHARS = 40
+"""How far from the edge of a quote a number or compound is looked for."""
+
+
+def _is_inside_number(page: PageDoc, edge: int) -> bool:
+    """Whether a quote that begins or ends here cuts a number or compound in two: '1,|200', '-|5', 'non-|toxic'."""
+    first, last = max(edge - MAX_NUMBER_CHARS, 0), edge + MAX_NUMBER_CHARS
+    near = numbers_and_compounds(page.language).finditer(page.text, first, last)
+    return any(found.start() < edge < found.end() for found in near)
 
 
 def recorded_quote(ref: EntryRef, start: int, end: int, text: str) -> Quote:

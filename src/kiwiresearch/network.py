@@ -5,6 +5,9 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import SplitResult, urlsplit
 
+WEB_SCHEMES = ("http://", "https://")
+"""How addresses begin that a browser opens from outside."""
+
 
 def split_server_address(address: str) -> SplitResult | None:
     """The parts of an HTTP address as a user types it, with or without 'http://'; None if it is not one."""

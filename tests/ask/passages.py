@@ -17,7 +17,8 @@ from kiwiresearch.ask.answer import (
     Thought,
 )
 from kiwiresearch.ask.by_model import Fetch, answer_by_model
-from kiwiresearch.ask.draft import snippet_of
+from kiwiresearch.ask.context import snippet_of
+from kiwiresearch.ask.page_units import SegmentedPage
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.evidence import Citation, recorded_quote
 from kiwiresearch.ids import BookId
@@ -128,3 +129,8 @@ def answer_with_model(
     tokens = tuple(event.text for event in before if isinstance(event, AnswerText))
     assert "".join(tokens) == last.answer.text
     return ModelAnswer(last.answer, tokens, "".join(event.text for event in before if isinstance(event, Thought)))
+
+
+def page_passages(page: SegmentedPage) -> tuple[Passage, ...]:
+    """All passages of a page."""
+    return tuple(map(page.passage, range(len(page.spans))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -19,6 +20,7 @@ from kiwiresearch.ask.answer import (
 )
 from kiwiresearch.ask.formats import markdown_of
 from kiwiresearch.ask.presentation import (
+    AnswerPart,
     ClosePassage,
     Confidence,
     DisagreeingQuote,
@@ -29,8 +31,9 @@ from kiwiresearch.ask.presentation import (
     NumberedSource,
     QuotedSentence,
     Refusal,
+    body_parts,
+    footer_parts,
     numbered,
-    parts_of,
 )
 from kiwiresearch.ask.refusal import NO_ANSWER, NO_SOURCED_ANSWER
 from kiwiresearch.cli.answer_output import show_answer
@@ -43,6 +46,12 @@ CONFLICT = AnswerConflict(
     "date", ONE.key, TWO.key, "Built in 1889.", "Built in 1887.", "One says 1889, the other 1887."
 )
 OTHER = AnswerBook("2", "w", "Snakes_* &lt;b", "2023-09-15", "mini", "eng")
+
+
+def parts_of(answer: Answer) -> Iterator[AnswerPart]:
+    """All parts of an answer, in the order in which they are shown."""
+    yield from body_parts(answer)
+    yield from footer_parts(answer)
 
 
 def whole() -> Answer:

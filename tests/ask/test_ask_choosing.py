@@ -51,7 +51,7 @@ def test_short_sections_are_shown_once(most: int) -> None:
     found = passages_of(units, AskSettings(), most)
     assert len(found) == min(most, len({one.passage for one in units}))
     assert not any(overlap(*pair) for pair in combinations(found, 2))
-    order = list(dict.fromkeys(one.segmented.passages[one.passage].section for one in units))
+    order = list(dict.fromkeys(one.segmented.passage(one.passage).section for one in units))
     assert [passage.section for passage in found] == order[:most]
 
 

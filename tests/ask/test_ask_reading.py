@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.ask.passages import page_passages
 from tests.page.pages import a_page
 from tests.zim.memory import MemoryArchive
 
@@ -27,7 +28,7 @@ def prose(sentences: int) -> str:
 
 
 def passages(page: SegmentedPage) -> list[str]:
-    return [f"{one.kind} {one.section or '-'}: {one.text}" for one in page.passages]
+    return [f"{one.kind} {one.section or '-'}: {one.text}" for one in page_passages(page)]
 
 
 def units(page: SegmentedPage) -> list[str]:
@@ -45,31 +46,31 @@ def test_sections_are_passages_and_the_lead_is_the_text_before_the_first_heading
         "text Uses: Mills need weirs.",
         "text Boats: Boats need locks beside them.",
     ]
-    assert [passage.anchor for passage in page.passages] == ["", "u", "b"]
+    assert [passage.anchor for passage in page_passages(page)] == ["", "u", "b"]
 
 
 @pytest.mark.parametrize("sentences", [1, 16, 17, 31, 32])
 def test_a_section_of_twice_the_window_is_used_as_it_is(sentences: int) -> None:
     """Nothing is cut that has no more than 2 × 160 words (R225)."""
-    assert [len(one.text.split()) for one in read(f"<p>{prose(sentences)}</p>").passages] == [sentences * 10]
+    assert [len(one.text.split()) for one in page_passages(read(f"<p>{prose(sentences)}</p>"))] == [sentences * 10]
 
 
 @pytest.mark.parametrize("sentences", [33, 60, 200])
 def test_a_longer_section_is_cut_into_windows(sentences: int) -> None:
     """Windows have 160 words and share 20 with the one before (R225)."""
     page = read(f"<p>{prose(sentences)}</p>")
-    *whole, last = [len(one.text.split()) for one in page.passages]
+    *whole, last = [len(one.text.split()) for one in page_passages(page)]
     assert set(whole) == {WINDOW}
     assert OVERLAP < last <= WINDOW
-    for one, other in zip(page.passages, page.passages[1:], strict=False):
+    for one, other in zip(page_passages(page), page_passages(page)[1:], strict=False):
         assert len(page.page.text[other.start : one.end].split()) == OVERLAP
-    assert (page.passages[0].start, page.passages[-1].end) == (0, len(page.page.text))
+    assert (page_passages(page)[0].start, page_passages(page)[-1].end) == (0, len(page.page.text))
 
 
 def test_windows_are_as_large_as_the_settings_say() -> None:
     """The size of windows and what they share can be set (R225)."""
     page = read(f"<p>{prose(12)}</p>", AskSettings(window_words=40, overlap_words=10))
-    assert [len(one.text.split()) for one in page.passages] == [40, 40, 40, 30]
+    assert [len(one.text.split()) for one in page_passages(page)] == [40, 40, 40, 30]
 
 
 def test_a_window_of_one_long_sentence_ends() -> None:
@@ -77,7 +78,7 @@ def test_a_window_of_one_long_sentence_ends() -> None:
     long = f"The list has {'sheep and ' * 500}goats."
     page = read(f"<p>Before it. {long} After it.</p>")
     assert any(page.text(unit) == long for unit in page.units)
-    assert page.passages[-1].end == len(page.page.text)
+    assert page_passages(page)[-1].end == len(page.page.text)
 
 
 @pytest.mark.parametrize("heading", ["References", "See also", "Notes", "External links"])
@@ -129,14 +130,14 @@ def test_rows_of_tables_and_captions_are_units() -> None:
         "row: Heron\t31",
         "sentence: It was late.",
     ]
-    assert [passage.kind for passage in page.passages] == ["text", "row", "text"]
+    assert [passage.kind for passage in page_passages(page)] == ["text", "row", "text"]
 
 
 @pytest.mark.parametrize("html", ["", "<p></p>", "<h2>Only a heading</h2>", "<h2>References</h2><p>All of it.</p>"])
 def test_a_page_with_nothing_to_say_has_no_passages(html: str) -> None:
     """Nothing is made up where nothing is."""
     page = read(html)
-    assert (page.units, page.passages) == ((), ())
+    assert (page.units, page_passages(page)) == ((), ())
 
 
 def test_keys_name_a_place() -> None:

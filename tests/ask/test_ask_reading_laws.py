@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.ask.passages import page_passages
 from tests.page.pages import a_page
 from tests.page.test_page_laws import markup
 
@@ -34,13 +35,13 @@ def check(read: SegmentedPage) -> None:
         assert read.text(unit) == text[unit.start : unit.end]
         assert read.text(unit).strip()
     shown: set[int] = set()
-    for passage, (first, end) in zip(read.passages, read.spans, strict=True):
+    for passage, (first, end) in zip(page_passages(read), read.spans, strict=True):
         assert passage.text == text[passage.start : passage.end]
         assert (passage.start, passage.end) == (read.units[first].start, read.units[end - 1].end)
         assert first < end
         shown.update(range(first, end))
     assert shown == set(range(len(read.units)))
-    keys = [passage.key for passage in read.passages]
+    keys = [passage.key for passage in page_passages(read)]
     assert len(keys) == len(set(keys))
     assert len(read.context_of) == len(read.units)
     assert all(0 <= number < len(read.contexts) for number in read.context_of)
@@ -63,7 +64,7 @@ def test_windows_go_on_and_cover_all_sentences(lengths: list[int], chosen: AskSe
     words = " ".join(f"{'Word ' * size}end." for size in lengths)
     read = segment_page(a_page(f"<p>{words}</p>"), chosen)
     check(read)
-    assert all(one.start < other.start for one, other in pairwise(read.passages))
+    assert all(one.start < other.start for one, other in pairwise(page_passages(read)))
 
 
 def check_book(archive: Archive, most: int) -> None:

@@ -7,6 +7,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
+from tests.ask.passages import page_passages
 from tests.ask.question_books import a_memory_book, asked, weighed
 from tests.ask.test_ask_choosing import overlap
 from tests.page.pages import a_page
@@ -33,7 +34,7 @@ def test_no_window_lies_within_the_one_before() -> None:
     """A long sentence after short ones does not leave a window without anything new."""
     text = f"{'Sheep graze there. ' * 52}{'The ' + 'sheep and ' * 180 + 'goats.'}"
     read = segment_page(a_page(f"<p>{text}</p>"), AskSettings())
-    assert all(one.end < other.end for one, other in pairwise(read.passages))
+    assert all(one.end < other.end for one, other in pairwise(page_passages(read)))
 
 
 @pytest.mark.parametrize(

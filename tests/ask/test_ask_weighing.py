@@ -84,6 +84,13 @@ def test_a_name_of_the_question_is_not_an_answer() -> None:
     assert kind_match("Later Ann Dole was taught by Otto Frisch.", asked) == 1.0
 
 
+def test_a_name_ends_with_its_sentence() -> None:
+    """The first word of the next sentence is no part of a name, so it is no new name either."""
+    asked = read_question("Who taught Ann Dole?")
+    assert kind_match("Lessons were given to Ann Dole. Lessons were dear.", asked) == 0.0
+    assert kind_match("Lessons were given by J. R. Holm.", asked) == 1.0
+
+
 BOX = (
     "<table class='infobox'><tr><th>Mayor</th><td>Ann Dole</td></tr><tr><th>Population</th><td>4,100</td></tr>"
     "<tr><th>Population density</th><td>31 per km2</td></tr></table>"
@@ -114,7 +121,7 @@ def test_a_heading_of_the_question_leads_to_its_section() -> None:
     sentence = "Most of them came by boat from the islands."
     html = f"<p>A town.</p><h2>Trade</h2><p>{sentence}</p><h2>Settlers of the valley</h2><p>{sentence}</p>"
     first = weighed(html, "Where did the settlers of the valley come from?")[0]
-    assert first.segmented.passages[first.passage].section == "Settlers of the valley"
+    assert first.segmented.passage(first.passage).section == "Settlers of the valley"
 
 
 def test_the_title_counts_for_words_that_its_page_leaves_out() -> None:

@@ -86,6 +86,8 @@ def after(*questions: str | ConversationTurn) -> list[ConversationTurn]:
         (["Who was king of England in 1800?"], "and 1900?", "Who was king of England in 1900?"),
         (["How much quinine can an adult take?"], "And for a child?", "How much quinine can a child take?"),
         (["How much quinine can an adult take?"], "what about children?", "How much quinine can children take?"),
+        (["How much Panadol may an adult take?"], "and a child?", "How much Panadol may a child take?"),
+        (["How many children had Karl Marx?"], "and the children?", "Who were the children of Karl Marx?"),
         (["How much quinine can an adult take?"], "and aspirin?", "How much aspirin can an adult take?"),
         (["Where do penguins live?"], "And polar bears?", "Where do polar bears live?"),
         # a side of the subject

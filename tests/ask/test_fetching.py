@@ -77,6 +77,14 @@ def test_a_model_that_only_fetches_is_stopped() -> None:
     assert "No more pages" in model.asked[1].messages[-1].text
 
 
+@pytest.mark.parametrize("call", [ToolCall("format_disk", "{}", "c1"), ToolCall("fetch_article", "{path", "c1")])
+def test_a_model_that_only_calls_wrongly_is_stopped(call: ToolCall) -> None:
+    """Calls of unknown tools and with broken arguments count as well, or they would go on for ever (R262)."""
+    model = ScriptedModel(*[Reply("", calls=(call,))] * 6)
+    assert answer_with_model(model, None, shelf).answer.model == ""
+    assert [bool(asked.options.tools) for asked in model.asked] == [True] * MAX_FETCHES + [False]
+
+
 @pytest.mark.parametrize("knows_tools", [True, False])
 def test_a_real_conversation_with_a_tool(knows_tools: bool) -> None:
     """A server that calls gets the page; one that refuses tools answers without, and nothing else changes (R262)."""

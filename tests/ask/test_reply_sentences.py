@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 import pytest
 from hypothesis import given
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from kiwiresearch.ask.draft import MAX_LINE_CHARS, ReplySentence, SentenceCutter
 
 
-def cut(pieces: Iterable[str], *, by_line: bool = False) -> list[ReplySentence]:
-    cutter = SentenceCutter(by_line=by_line)
+def cut(pieces: Iterable[str], *, by_line: bool = False, keys: Container[str] = ()) -> list[ReplySentence]:
+    cutter = SentenceCutter(by_line=by_line, keys=keys)
     return [entry for piece in pieces for entry in cutter.feed(piece)] + list(cutter.end())
 
 
@@ -27,6 +27,10 @@ def cut(pieces: Iterable[str], *, by_line: bool = False) -> list[ReplySentence]:
         ("Rome fell (k3x9qa).", [("Rome fell.", ("k3x9qa",))]),
         ("Rome [fell](http://x.org/a) [k3x9qa](#k3x9qa).", [("Rome fell.", ("k3x9qa",))]),
         ("He said [sic] so (at Rome).", [("He said [sic] so (at Rome).", ())]),
+        ('He said "[France] won".', [('He said "[France] won".', ())]),
+        ("It is [sodium] of [1809] and the [1980s].", [("It is [sodium] of [1809] and the [1980s].", ())]),
+        ("And so on...", [("And so on...", ())]),
+        ("Rome fell.[3].", [("Rome fell.", ("3",))]),
         ("Mr. Smith of the U.S. Army came.", [("Mr. Smith of the U.S. Army came.", ())]),
         ("**Rome** `fell` [k3x9qa]", [("Rome fell", ("k3x9qa",))]),
         ("Rome\x00 fell\x1b[31m.", [("Rome fell [31m.", ())]),
@@ -35,6 +39,12 @@ def cut(pieces: Iterable[str], *, by_line: bool = False) -> list[ReplySentence]:
 def test_sentences_and_their_keys(reply: str, expected: list[tuple[str, tuple[str, ...]]]) -> None:
     """Keys before or behind the stop, in any brackets, belong to the sentence they end."""
     assert [(entry.text, entry.keys) for entry in cut([reply])] == expected
+
+
+def test_a_given_key_of_letters_is_a_key_in_any_case() -> None:
+    """'[Sodium]' is a word, unless it is the key of a passage."""
+    assert [entry.keys for entry in cut(["Rome fell [Nature]."])] == [()]
+    assert [entry.keys for entry in cut(["Rome fell [Nature]."], keys={"nature"})] == [("nature",)]
 
 
 def test_lines_items_and_headings_are_distinguished() -> None:

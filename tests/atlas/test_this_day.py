@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from kiwiresearch.atlas import ResultWindow
 from kiwiresearch.atlas.atlas import Atlas
+from kiwiresearch.atlas.database import open_database, parquet_source
 from kiwiresearch.atlas.this_day import DAYS, events_on
+from kiwiresearch.bulk import BookIdentity
+from kiwiresearch.ids import BookId
 
 
 def on(atlas: Atlas, month: int, day: int, this_year: int = 2026) -> list[tuple[int, str]]:
@@ -20,6 +25,22 @@ def test_events_of_a_day_come_by_year_and_each_page_once(elm_atlas: Atlas) -> No
     (death,) = events_on(elm_atlas, 6, 9, 2026, ResultWindow()).rows
     assert death["end"] > death["start"] >= 0
     assert str(death["when"]) == "1885"
+
+
+def test_of_two_places_that_give_a_birth_the_first_on_the_page_is_kept(tmp_path: Path) -> None:
+    """Whatever the order of the rows: the same tables give the same days."""
+    with open_database("elm", {}, tmp_path) as database:
+        database._tables = ("people", "claims")
+        columns = "'Ada' AS path, 1 AS entry, 'Ada' AS name, '1815-05-03' AS edtf, 1 AS earliest, 1 AS latest"
+        database.execute(
+            f"""CREATE TABLE people AS SELECT {columns}, 'birth_date' AS field, number, number * 10 AS start,
+            number * 10 + 5 AS "end" FROM (SELECT 30 - range AS number FROM range(30))"""
+        )
+        database.execute("""CREATE TABLE claims AS SELECT path, '' AS claim, '' AS section, start, "end",
+            false AS disputed, earliest, latest, edtf, '' AS claim_type, number FROM people WHERE false""")
+        DAYS.make(database, tmp_path, BookIdentity(BookId("elm"), "", "", "", "", "", ""))
+        (row,) = database.rows(f"SELECT start FROM {parquet_source([tmp_path / 'days.parquet'])}")
+    assert row["start"] == 10
 
 
 def test_only_days_are_listed_and_no_years(elm_atlas: Atlas) -> None:

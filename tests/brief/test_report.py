@@ -13,7 +13,7 @@ from markdown_it.token import Token
 from tests.brief.briefs import BOOK, TOP, Making, a_claim, bronze_age, entry, nothing, of_words, some_sources
 
 from kiwiresearch.brief.brief import Brief, Dispute, DisputeView, StatementGroup, SupportLevel, ValueDifference
-from kiwiresearch.brief.legend import LABELS, setting_row
+from kiwiresearch.brief.legend import setting_row
 from kiwiresearch.brief.report import brief_document
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import BookId
@@ -318,7 +318,7 @@ def test_the_settings_are_listed() -> None:
 def test_the_labels_are_explained_once() -> None:
     """One short section says what support, hedging and confidence mean, and explains every label."""
     found = part(bronze_age(), "How to read this brief")
-    assert re.findall(r"^- \*\*([a-z ]+)\*\*: ", found, re.MULTILINE) == list(LABELS) == list(get_args(SupportLevel))
+    assert re.findall(r"^- \*\*([a-z ]+)\*\*: ", found, re.MULTILINE) == list(get_args(SupportLevel))
     assert re.findall(r"^\*\*(\w+)\*\*: ", found, re.MULTILINE) == ["Support", "Hedged", "Confidence"]
 
 

@@ -62,16 +62,39 @@ def test_a_chip_opens_the_page_at_the_sentence(desk: Served, open_window: OpenWi
 
 
 def test_a_chip_on_a_phone(desk: Served, open_window: OpenWindow) -> None:
-    """The panel fits a phone and can be closed by its button."""
+    """The panel fits a phone, the bar of the page can be scrolled to its end, and the button closes the panel."""
     window = open_window(desk.address, phone=True)
     asked(window)
     page = window.page
     page.locator(".chip").first.click()
     expect(page.locator("#beside")).to_be_visible()
+    last = page.frame_locator("#beside iframe").locator(".kiwi-bar a").last
+    expect(last).not_to_be_in_viewport(ratio=1)
+    last.evaluate("one => { one.parentElement.scrollLeft = 10_000; }")
+    expect(last).to_be_in_viewport()
     window.fits()
     window.picture("phone/answer-beside")
     page.locator("#beside-close").click()
     expect(page.locator("#beside")).to_be_hidden()
+
+
+def test_back_closes_the_page_beside_an_answer(desk: Served, open_window: OpenWindow) -> None:
+    """One step back leads from the source to the answer, however it was closed, and the next to the page before."""
+    window = open_window(desk.address, phone=True)
+    asked(window)
+    page = window.page
+    beside = page.locator("#beside")
+    page.locator(".chip").first.click()
+    expect(beside).to_be_visible()
+    page.go_back()
+    expect(beside).to_be_hidden()
+    expect(page.locator("#answer strong").first).to_have_text(ANSWER)
+    page.locator(".chip").first.click()
+    page.locator("#beside-close").click()
+    expect(beside).to_be_hidden()
+    page.wait_for_function("!history.state")
+    page.go_back()
+    page.wait_for_url(f"{desk.address}/")
 
 
 @pytest.mark.parametrize("script", [True, False])

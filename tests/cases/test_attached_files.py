@@ -33,9 +33,14 @@ def _webp(kind: bytes, data: bytes) -> bytes:
 PNG_PARTS = (_chunk(b"IHDR", b"x" * 13), _chunk(b"IDAT", b"data"), _chunk(b"IEND", b""))
 PNG = b"\x89PNG\r\n\x1a\n" + PNG_PARTS[0] + _chunk(b"eXIf", SECRET) + _chunk(b"tEXt", SECRET) + b"".join(PNG_PARTS[1:])
 SCAN = _segment(0xDA, b"scan") + b"pixels\xff\x00more\xff\xd0"
+JFIF = b"JFIF\0\1\1\1\0\x48\0\x48"
+ICC = _segment(0xE2, b"ICC_PROFILE\0\1\1colours")
 JPEG = (
     b"\xff\xd8"
-    + _segment(0xE0, b"JFIF\0")
+    + _segment(0xE0, JFIF + b"\1\1" + SECRET)
+    + _segment(0xE0, b"JFXX\0\x10\xff\xd8" + SECRET)
+    + _segment(0xE2, b"FPXR\0" + SECRET)
+    + ICC
     + _segment(0xE1, _exif(6))
     + _segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + SECRET)
     + _segment(0xFE, SECRET)
@@ -58,14 +63,21 @@ GIF = b"GIF89a" + b"\1\0\1\0\x80\0\0" + b"\0" * 6 + COMMENT + LOOP + IMAGE + b"\
     ("body", "kind"), [(PNG, "image/png"), (JPEG, "image/jpeg"), (WEBP, "image/webp"), (GIF, "image/gif")]
 )
 def test_where_a_picture_was_taken_is_not_stored(body: bytes, kind: str) -> None:
-    """Positions, comments and appended pictures are left out of each format, and what is seen is kept."""
+    """Positions, comments and further pictures are left out of each format, and what is seen is kept."""
     file = checked_file(body)
     assert file.media_type == kind
     assert SECRET in body
     assert SECRET not in file.body
     assert checked_file(file.body) == file, "what is left is a complete file of the same kind"
-    kept = {"image/png": PNG_PARTS, "image/jpeg": (SCAN,), "image/webp": (b"pixels",), "image/gif": (LOOP, IMAGE)}
+    kept = {"image/png": PNG_PARTS, "image/jpeg": (SCAN, ICC), "image/webp": (b"pixels",), "image/gif": (LOOP, IMAGE)}
     assert all(part in file.body for part in kept[kind])
+
+
+def test_a_picture_has_no_smaller_one_inside() -> None:
+    """The thumbnails of JFIF show what was later cut off; its resolution stays."""
+    body = checked_file(JPEG).body
+    assert body[2:20] == _segment(0xE0, JFIF + b"\0\0")
+    assert (b"JFXX" in body, b"FPXR" in body) == (False, False)
 
 
 def test_a_picture_stays_the_right_way_up() -> None:

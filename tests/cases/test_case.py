@@ -195,7 +195,7 @@ def test_an_endpoint_of_the_user_s_own_is_asked(tmp_path: Path) -> None:
         opened.close()
 
 
-@pytest.mark.parametrize("endpoint", ["ftp://here/x", "nonsense", "http://"])
+@pytest.mark.parametrize("endpoint", ["ftp://here/x", "nonsense", "http://", "http://[", "http://here:999999/"])
 def test_an_endpoint_has_to_be_an_address(tmp_path: Path, endpoint: str) -> None:
     """Anything else is refused, and the plugin stays as it was."""
     with Case.empty(tmp_path / "one", CaseSettings()) as case:

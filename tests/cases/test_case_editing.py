@@ -14,17 +14,20 @@ from tests.kin.cases import dump
 from tests.kin.loop_family import NOW, YEAR, a_case, named, open_family, researcher, write_family
 from tests.kin.privacy_scan import find_leaks
 
-from kiwiresearch.cases import attached_files, edit_history, editing
+from kiwiresearch.cases import attached_files, edit_history, editing, record_builder, review
 from kiwiresearch.cases import case as case_module
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.case_location import FolderLocation
 from kiwiresearch.cases.exports import FILE_NAMES
+from kiwiresearch.cases.merges import DEFAULT_REASON
+from kiwiresearch.cases.review import set_living
 from kiwiresearch.cases.statements import Basis
 from kiwiresearch.cases.verification import verify_case
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound, OutOfDate
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.loop.settings import CaseSettings
+from kiwiresearch.kin.privacy.redaction import PrivacyMode
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.tree import Fact, FieldName, Person, Relationship
 from kiwiresearch.search.open_book import OpenBook
@@ -285,6 +288,12 @@ BAD: dict[str, Callable[[Case], object]] = {
     "no person": lambda case: editing.add_fact(case, "nobody", "title", "Sir"),
     "their own relative": lambda case: editing.relate(case, who(case, ALDOUS), "spouse", who(case, ALDOUS)),
     "their own ancestor": lambda case: editing.relate(case, who(case, ALDOUS), "father", who(case, EDWIN)),
+    "is male and cannot be the mother": lambda case: editing.relate(
+        case, who(case, EDWIN), "mother", who(case, ALDOUS)
+    ),
+    "is female and cannot be the father": lambda case: editing.add_relative(
+        case, who(case, FLORA), "father", "Ruth Hay", sex="female"
+    ),
     "already merged": lambda case: editing.merge(case, who(case, ALDOUS), who(case, ALDOUS)),
     "kept separate from itself|merged into one": lambda case: editing.separate(
         case, who(case, ALDOUS), who(case, ALDOUS)
@@ -436,6 +445,45 @@ def test_nothing_of_the_living_leaks(case: Case) -> None:
         assert "Tilbrook" not in text
     mine = canonical_json(plain(edit_history.history(case, case.tree("owner"))))
     assert all(words in mine for words in ("Nora Quillfeather", "Nora told me", "Nora at home"))
+
+
+def test_why_people_were_merged_is_for_the_owner(case: Case) -> None:
+    """The reasons that the user gives for edits may name anybody, so no mode but the owner's has them."""
+    told = "My neighbour Zoe told me in confidence"
+    note = Basis(note=told)
+    twin = editing.add_person(case, "Ned Penhallow", basis=note)
+    third = editing.add_person(case, "Noah Penhallow", basis=note)
+    for each in (twin, third):
+        editing.add_fact(case, each, "death_date", "1 May 1850", note)
+    merge = editing.merge(case, who(case, EDWIN), twin, note)
+    editing.separate(case, third, who(case, FLORA), note)
+    review.allow_merge_again(case, review.separated_pairs(case)[0].id, told)
+    set_living(case, third, "deceased", told)
+    review.undo_merge(case, editing.merge(case, who(case, FLORA), third, note), told)
+    modes: tuple[PrivacyMode, ...] = ("public", "exclude", "private")
+    shown = [case.export(form, mode) for mode in modes for form in FILE_NAMES]
+    for mode in modes:
+        tree = case.tree(mode)
+        record = review.merges_record(case, tree, case.mask(mode))
+        shown += [canonical_json(plain(one)) for one in (record, edit_history.history(case, tree))]
+        for each in tree.persons:
+            shown.append(canonical_json(plain(record_builder.evidence_records(case, each, None, mode))))
+    shown += [str(review.living_record(case, third, for_owner=False)), *map(str, case.store.audit())]
+    assert [text for text in shown if "Zoe" in text] == []
+    assert review.user_reasons(case)[merge] == told
+    assert told in str(review.living_record(case, third))
+
+
+def test_words_that_an_earlier_version_stored_as_the_reason_are_for_the_owner(case: Case) -> None:
+    """A merge of an earlier version has the user's words in both places."""
+    told = "My neighbour Zoe told me in confidence"
+    twin = editing.add_person(case, "Ned Penhallow")
+    pair = who(case, EDWIN), twin
+    case.store.merges.merge(*pair, rationale=told, why_not_split=told, why_not_merge="-", decided_by="user")
+    case.reevaluate()
+    record = review.merges_record(case, case.tree("public"), case.mask("public"))
+    assert [made.why for made in record.merges] == [DEFAULT_REASON]
+    assert "Zoe" not in case.export("markdown") + case.export("html")
 
 
 def test_a_change_of_a_large_family_is_quick(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,6 +52,14 @@ def found(*claims: object, html: str = HTML) -> Extraction:
     return extract(page(html), model)
 
 
+def test_a_claim_from_three_sentences_is_no_row_of_a_table() -> None:
+    """Three quotes of a model are three sentences, not a value with its label and heading."""
+    quotes = [WALLS, "an earthquake brought them down", "Heinrich Schliemann dug there in 1884."]
+    (claim,) = found(a_claim(quote=quotes)).claims
+    assert len(claim.quotes) == 3
+    assert not claim.is_row
+
+
 def test_a_claim_in_the_words_of_the_page_is_taken() -> None:
     """A grounded claim has a type, a scope, tags, its place and its quotes as spans of the page (R56-R60, R62, R63)."""
     (claim,) = found(a_claim()).claims

@@ -28,10 +28,16 @@ def test_half_a_word_is_not_found(words: str) -> None:
         ground(words, page)
 
 
-def test_half_a_number_does_not_pass_the_firewall() -> None:
+@pytest.mark.parametrize(
+    ("sentence", "result"),
+    [
+        ("The great flood of Norbury killed 1200 people.", "The great flood of Norbury killed 12"),
+        ("In the flood, 1,200 men died in the town.", "200 men died in the town"),
+    ],
+)
+def test_half_a_number_does_not_pass_the_firewall(sentence: str, result: str) -> None:
     """A model that cuts a number short has changed the evidence."""
-    page = a_page("<p>Norbury is a city in Avonia. The great flood of Norbury killed 1200 people.</p>", title="Norbury")
-    result = "The great flood of Norbury killed 12"
+    page = a_page(f"<p>Norbury is a city in Avonia. {sentence}</p>", title="Norbury")
     one = {
         "claim": f"{result}.",
         "claim_type": "numeric",

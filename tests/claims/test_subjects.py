@@ -115,6 +115,13 @@ def test_a_subject_that_cannot_be_named_makes_no_claim(title: str, sentence: str
         ("The Red Tower, which stands on a hill, was built in 1905.", "The Red Tower"),
         ("The Red Tower (also a prison) was built in 1905.", "The Red Tower"),
         ("Some historians argue that the Red Tower was a prison.", "Some historians"),
+        ("The Holm family was driven out of the town in 1905.", "The Holm family"),
+        ("The water supply of the town was cut in 1905.", "The water supply of the town"),
+        ("The regional assembly was founded in 1905.", "The regional assembly"),
+        ("The Red Tower soon was sold for 40 crowns in 1905.", "The Red Tower"),
+        ("“The town was lost to the sea in 1905,” wrote Karl Holm.", "Karl Holm"),
+        ("“The town was lost to the sea in 1905,” wrote J. R.", "J. R."),
+        ("“The town was lost to the sea in 1905,” wrote Karl Holm Jr.", "Karl Holm Jr."),
         ("Norbury was founded by monks in 1240.", "Norbury"),
         ("Norbury’s harbour was opened in 1890.", "Norbury"),
         ("Norbury's harbour was opened in 1890.", "Norbury"),
@@ -124,6 +131,28 @@ def test_a_subject_that_names_itself_stays(sentence: str, subject: str) -> None:
     """Names, with or without an article, are left unchanged and are what the claim is about."""
     (claim,) = claims_below(f"<p>{sentence}</p>")
     assert (claim.text, claim.subject) == (sentence, subject)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "scope"),
+    [
+        ("In 753 BC, the Red Tower was built by monks.", "the Red Tower (in 753 BC)"),
+        ("In 753 BC Karl Holm built the Red Tower.", "Karl Holm (in 753 BC)"),
+        (
+            "In the 8th century BCE the first Greek towers were built by monks.",
+            "the first Greek towers (in the 8th century BCE)",
+        ),
+        ("In 1905 ADI was fined 75,000 crowns.", "ADI (in 1905)"),
+        (
+            "Around 1200 BC, in the great collapse, the Red Tower was lost.",
+            "the Red Tower (around 1200 BC, in the great collapse)",
+        ),
+    ],
+)
+def test_an_era_is_no_subject(sentence: str, scope: str) -> None:
+    """The year before the subject keeps its era, with and without a comma after it."""
+    (claim,) = claims_below(f"<p>{sentence}</p>")
+    assert claim.scope == scope
 
 
 @pytest.mark.parametrize(

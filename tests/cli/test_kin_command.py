@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 from tests.cli.kin_book import copied, family_book
 
-from kiwiresearch.cases.case import now
+from kiwiresearch.cases.case import Case, now
+from kiwiresearch.cases.case_location import FolderLocation
+from kiwiresearch.cli.kin_output import print_outcome
 from kiwiresearch.cli.start import run as start
 from kiwiresearch.export import has_browser
+from kiwiresearch.kin.loop.item_processor import ResearchStep
 from kiwiresearch.kin.loop.progress import STOP_CONDITIONS
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.locks_and_schemas import locked_folder
@@ -108,6 +111,19 @@ def test_a_run_ends_with_a_named_reason(kiwi: RunCommand, empty: Path) -> None:
     assert any("Hugh Wendover: 1 record" in line for line in err.splitlines())
     code, again, err = kiwi("kin", "run")
     assert (code, again, err) == (0, out, "Case: cases/edmund-wendover\n")
+
+
+def test_a_case_that_found_nothing_new_says_how_to_try_the_rest(
+    kiwi: RunCommand, empty: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is left in its queues is counted; other ends of a case have nothing left to try."""
+    kiwi("kin", "start", "Edmund Wendover", "--book", "wendover.zim")
+    folder = empty / "cases" / "edmund-wendover"
+    with CaseStore.open(folder / "case.sqlite", now) as store, Case(FolderLocation(folder), store, None, 2026) as case:
+        for reason, is_offered in (("diminishing_returns", True), ("confidence_achieved", False)):
+            print_outcome(case, ResearchStep("stop", "", reason=reason))
+            offered = "To try the 5 that are left: kiwiresearch kin run" in capsys.readouterr().out.splitlines()
+            assert offered is is_offered
 
 
 def test_the_budget_is_kept(kiwi: RunCommand, empty: Path) -> None:
@@ -345,6 +361,7 @@ def test_the_user_says_who_lives(kiwi: RunCommand, here: Path) -> None:
     code, out, _ = kiwi("kin", "living", "Nora", "--set", "deceased", "--why", "her daughter wrote")
     assert (code, out) == (0, "Nora Wendover: deceased. Set by hand: her daughter wrote.\n")
     assert "Nora" in _exported(kiwi, here)
+    assert "daughter" not in kiwi("kin", "living", "Nora", "--json")[1], "a reason may name anybody"
     kiwi("kin", "living", "Hugh", "--set", "living", "--why", "a wish")
     assert "Hugh" not in _exported(kiwi, here)
 

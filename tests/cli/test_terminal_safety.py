@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -37,6 +38,8 @@ def test_a_book_cannot_control_the_terminal(kiwi: RunCommand, home: Path, hostil
         ["books", "list"],
         ["books", "check"],
         ["page", "Sea", "--links"],
+        ["page", "Sea", "--json"],
+        ["search", "sea", "--json"],
         ["search", "sea"],
         ["ask", "When was the sea named?"],
         ["research", "Sea", "-o", run],
@@ -49,3 +52,11 @@ def test_a_book_cannot_control_the_terminal(kiwi: RunCommand, home: Path, hostil
     files = [file for file in tables.rglob("*.csv") if file.stat().st_size]
     assert files
     assert not any(UNSAFE.search(file.read_text(encoding="utf-8").replace("\r\n", "\n")) for file in files)
+
+
+def test_json_keeps_the_values_that_it_escapes(kiwi: RunCommand, home: Path, hostile_book: Path) -> None:
+    """A program reads the title as the book has it, though a terminal shows its codes as text."""
+    code, out, _ = kiwi("page", "Sea", "--json", "--book", str(hostile_book))
+    assert code == 0
+    assert "\\u202e" in out
+    assert "\u202e" in json.loads(out)["title"]

@@ -91,6 +91,14 @@ def test_sentences_of_the_brief_are_compared_too(found: Comparison) -> None:
     assert found.statements_same > 0
 
 
+def test_sentences_keep_the_order_of_their_brief(found: Comparison, sides: tuple[Run, Run]) -> None:
+    """Those that only one brief has are listed as it has them, and one that it repeats as it has it first."""
+    for listed, side in ((found.statements_gone, sides[0]), (found.statements_new, sides[1])):
+        texts = [one.text for one in listed]
+        assert len(texts) > 1
+        assert texts == [text for text in dict.fromkeys(one.text for one in side.brief.statements()) if text in texts]
+
+
 def test_a_run_compared_with_itself_is_the_same(sides: tuple[Run, Run]) -> None:
     found = compare_runs(sides[0], sides[0])
     assert found.is_same

@@ -81,6 +81,18 @@ def test_it_is_said_what_changed(found: list[PageChange]) -> None:
     ]
 
 
+def test_how_many_are_meant_is_hedging_too(tmp_path: Path) -> None:
+    """'Often' that became 'always' is hedged differently, as in comparisons of runs; neither word is a doubt."""
+    text = "<p>The fort is a ruin. The fort was {} seen from the harbour of Lubmin by ships with salt in 1437.</p>"
+    sides = [
+        a_snapshot(tmp_path / f"fort_2026-0{month}.zim", {"Fort": text.format(word)}, Date=f"2026-0{month}-01")
+        for month, word in ((1, "often"), (2, "always"))
+    ]
+    (page,) = diff_snapshots(*map(SnapshotPlace, sides))
+    (change,) = page.changes
+    assert (change.kind, change.hedging, change.doubts) == ("changed", True, ())
+
+
 def test_old_and_new_quotes_are_side_by_side(found: list[PageChange]) -> None:
     """Each side of a change has the words of its own page, at their place."""
     page = of(found, "Salt road")

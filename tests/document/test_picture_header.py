@@ -25,6 +25,14 @@ def test_the_size_of_every_kind_of_picture_is_read(content: bytes) -> None:
     assert picture_size(content) == PictureSize(30, 20)
 
 
+def test_fill_bytes_before_a_marker_are_skipped() -> None:
+    """A JPEG may repeat the first byte of a marker, also many times."""
+    assert picture_size(JPEG.replace(b"\xff\xe0", b"\xff\xff\xe0").replace(b"\xff\xc2", b"\xff" * 9 + b"\xc2")) == (
+        30,
+        20,
+    )
+
+
 @pytest.mark.parametrize("content", [b"", b"<svg/>", PNG[:20], JPEG[:14], LOSSY[:20], GIF[:6] + bytes(4)])
 def test_a_header_that_is_cut_has_no_size(content: bytes) -> None:
     assert picture_size(content) is None

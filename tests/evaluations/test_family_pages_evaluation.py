@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from evals import family_pages
 from evals.data import ROOT
-from evals.family_pages import DATES, RELATIVES, FamilyPage, Half, agrees, count
+from evals.family_pages import DATES, RELATIVES, FamilyPage, Half, agrees, count_page
 from evals.kin import Tally
 
 from kiwiresearch.ids import BookId
@@ -97,7 +97,7 @@ def counted(*facts: ExtractedFact, **labels: Sequence[Sequence[str]]) -> dict[st
     tallies = {kind: Tally() for kind in (*DATES, *RELATIVES)}
     ref = EntryRef(BookId("book"), "Ada_Grey")
     person = PersonReading(ref, "Ada Grey", is_person=True, why="", name="Ada Grey", facts=facts)
-    count(page, person, tallies)
+    count_page(page, person, tallies)
     return tallies
 
 

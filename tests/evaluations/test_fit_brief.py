@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from evals.brief_aspects import Marked
+from evals.brief_aspects import MarkedTopic
 from tools import fit_brief
 
 from kiwiresearch.brief.relevance import feature_weights
@@ -54,8 +54,8 @@ def test_the_aspect_is_fitted_on_marked_sentences(
 ) -> None:
     """Each sign of the table has a weight; where readers marked a section of that name, its heading counts."""
     none: frozenset[tuple[str, int]] = frozenset()
-    topic = Marked("Salt road trade", frozenset({("Salt_road", 1)}), none, none, none)
-    monkeypatch.setattr(fit_brief, "marked", lambda part: [topic] if part == "dev" else [])
+    topic = MarkedTopic("Salt road trade", frozenset({("Salt_road", 1)}), none, none, none)
+    monkeypatch.setattr(fit_brief, "load_topics", lambda part: [topic] if part == "dev" else [])
     found = fitted("aspect", shared, capsys)
     assert found.keys() == feature_weights()["aspect"].keys()
     assert found["aspect in heading"] > 0

@@ -22,10 +22,10 @@ from evals.labelled import (
     TYPES,
     TYPES_HELD,
     TYPES_REREAD,
-    Labelled,
+    LabelledSentence,
     Row,
-    rows,
-    sentences,
+    load_rows,
+    load_sentences,
 )
 
 from kiwiresearch.errors import QuoteNotFound
@@ -51,9 +51,9 @@ def _sample_is_copied() -> Iterator[None]:
 
 
 @functools.cache
-def all_sentences(file: Path, schools: Path) -> list[Labelled]:
+def all_sentences(file: Path, schools: Path) -> list[LabelledSentence]:
     """The sentences of a file, whose pages several tests look at."""
-    return list(sentences(file, schools=schools))
+    return list(load_sentences(file, schools=schools))
 
 
 def documented(name: str, file: Path) -> tuple[int, int, int]:
@@ -81,8 +81,8 @@ def words(row: Row) -> tuple[object, ...]:
 
 def reread(first: Path, second: Path) -> list[tuple[Row, Row]]:
     """The rows that both annotators labelled, checked to be those with the smallest hashes, about the same words."""
-    again = {row.sha: row for row in rows(second)}
-    chosen = sorted(rows(first), key=lambda row: row.sha)[: len(again)]
+    again = {row.sha: row for row in load_rows(second)}
+    chosen = sorted(load_rows(first), key=lambda row: row.sha)[: len(again)]
     assert [words(row) for row in chosen] == [words(again[row.sha]) for row in chosen]
     return [(row, again[row.sha]) for row in chosen]
 
@@ -113,15 +113,15 @@ def sentence_end(page: PageDoc, start: int) -> int:
     return start + len(page.text[start:end].rstrip())
 
 
-def misplaced(found: list[Labelled]) -> list[tuple[str, int]]:
+def misplaced(found: list[LabelledSentence]) -> list[tuple[str, int]]:
     return [(one.row.path, one.start) for one in found if sentence_end(one.page, one.start) != one.end]
 
 
 @every_file
 def test_sentences_of_the_sample_book_are_in_their_places(file: Path) -> None:
     """Each row of the sample book names a whole sentence of prose with its hash; without the other book it is all."""
-    found = list(sentences(file, schools=NOWHERE))
-    assert [one.row for one in found] == [row for row in rows(file) if row.book == "sample"]
+    found = list(load_sentences(file, schools=NOWHERE))
+    assert [one.row for one in found] == [row for row in load_rows(file) if row.book == "sample"]
     assert misplaced(found) == []
 
 
@@ -129,7 +129,7 @@ def test_sentences_of_the_sample_book_are_in_their_places(file: Path) -> None:
 def test_sentences_of_the_schools_book_are_in_their_places(file: Path, shared_data: Path) -> None:
     """Each row, in its order, names a whole sentence of prose with its hash, of 30 to 350 characters."""
     found = all_sentences(file, shared_data / "zims" / "schools-2007.zim")
-    assert [one.row for one in found] == rows(file)
+    assert [one.row for one in found] == load_rows(file)
     assert misplaced(found) == []
     assert all(30 <= len(one.text) <= 350 for one in found)
 
@@ -148,13 +148,13 @@ def test_a_sentence_that_moved_is_an_error(tmp_path: Path) -> None:
     moved = tmp_path / "moved.jsonl"
     moved.write_text(re.sub(r'"start": \d+', '"start": 3', line), encoding="utf-8")
     with pytest.raises(QuoteNotFound, match="no longer has its labelled sentence at 3"):
-        list(sentences(moved, schools=NOWHERE))
+        list(load_sentences(moved, schools=NOWHERE))
 
 
 @files_of_types
 def test_types_are_counted_as_documented(file: Path) -> None:
     """Every row has a class of the table, other classes beside it, and the table counts them."""
-    found = rows(file)
+    found = load_rows(file)
     for row in found:
         assert {row.label, *row.also} <= set(CLASSES)
         assert row.label not in row.also
@@ -171,20 +171,20 @@ def test_types_are_counted_as_documented(file: Path) -> None:
 )
 def test_plain_rows_are_counted_as_documented(file: Path, plain: dict[str, int]) -> None:
     """The rows that no expression chose are as many of each book as the page says."""
-    assert Counter(row.book for row in rows(file) if row.draw == "plain") == plain
+    assert Counter(row.book for row in load_rows(file) if row.draw == "plain") == plain
 
 
 def test_both_passes_agree_as_documented() -> None:
     """Of eighty rows labelled twice, 72 got the same label, and the others one that was accepted."""
-    twice = [row.passes for row in rows(TYPES) if row.passes]
+    twice = [row.passes for row in load_rows(TYPES) if row.passes]
     assert (len(twice), sum(first == second for first, second in twice)) == (80, 72)
-    assert all(row.allows(label) for row in rows(TYPES) for label in row.passes)
+    assert all(row.accepts(label) for row in load_rows(TYPES) for label in row.passes)
 
 
 @files_of_subjects
 def test_subjects_are_counted_as_documented(file: Path) -> None:
     """A row has a name or a reason why there is none, and the table counts them."""
-    found = rows(file)
+    found = load_rows(file)
     assert all(bool(row.stands_for) != bool(row.why) for row in found)
     assert not any(row.accept for row in found if row.why)
     named = {why or "named": counted([row for row in found if row.why == why]) for why in ("", *NOTHING_TO_NAME)}
@@ -195,29 +195,29 @@ def test_subjects_are_counted_as_documented(file: Path) -> None:
 @every_file
 def test_no_sentence_is_labelled_twice(file: Path) -> None:
     """A place occurs once, and rows are ordered by book, path and offset."""
-    places = [place(row) for row in rows(file)]
+    places = [place(row) for row in load_rows(file)]
     assert places == sorted(set(places))
 
 
 def test_the_second_set_is_new() -> None:
     """No sentence of the second set is in the first, in either file, so nothing was tuned on it."""
-    first = {place(row) for file in (TYPES, SUBJECTS) for row in rows(file)}
-    assert not first & {place(row) for file in (TYPES_HELD, SUBJECTS_HELD) for row in rows(file)}
+    first = {place(row) for file in (TYPES, SUBJECTS) for row in load_rows(file)}
+    assert not first & {place(row) for file in (TYPES_HELD, SUBJECTS_HELD) for row in load_rows(file)}
 
 
 def test_each_class_of_the_second_set_can_be_measured() -> None:
     """The second set has ten rows or more of each class, and 55 or more with a name."""
-    labels = Counter(row.label for row in rows(TYPES_HELD))
+    labels = Counter(row.label for row in load_rows(TYPES_HELD))
     assert min(labels[name] for name in CLASSES) >= 10
-    assert sum(bool(row.stands_for) for row in rows(SUBJECTS_HELD)) >= 55
+    assert sum(bool(row.stands_for) for row in load_rows(SUBJECTS_HELD)) >= 55
 
 
 def test_annotators_agree_on_types_as_documented() -> None:
     """Two annotators gave 80 rows the labels whose agreement the page states."""
     both = reread(TYPES, TYPES_REREAD)
     same = sum(first.label == second.label for first, second in both)
-    accepted = sum(first.allows(second.label) for first, second in both)
-    assert all({row.label, *row.also} <= set(CLASSES) for row in rows(TYPES_REREAD))
+    accepted = sum(first.accepts(second.label) for first, second in both)
+    assert all({row.label, *row.also} <= set(CLASSES) for row in load_rows(TYPES_REREAD))
     assert agreement(same, accepted, [(first.label, second.label) for first, second in both]) == stated("types")
 
 
@@ -226,8 +226,8 @@ def test_annotators_agree_on_subjects_as_documented() -> None:
     both = reread(SUBJECTS, SUBJECTS_REREAD)
     kinds = [(first.why or "named", second.why or "named") for first, second in both]
     same_kind = [pair for pair, (first, second) in zip(both, kinds, strict=True) if first == second]
-    same = sum(replace(first, accept=()).names(second.stands_for) for first, second in same_kind)
-    accepted = sum(first.names(second.stands_for) for first, second in same_kind)
+    same = sum(replace(first, accept=()).is_named_by(second.stands_for) for first, second in same_kind)
+    accepted = sum(first.is_named_by(second.stands_for) for first, second in same_kind)
     assert agreement(same, accepted, kinds) == stated("subjects")
 
 
@@ -245,4 +245,4 @@ def test_annotators_agree_on_subjects_as_documented() -> None:
 def test_names_are_compared_without_article_and_ending(answer: str, right: bool) -> None:
     """Case, a leading article and a possessive ending do not make an answer wrong; other words do."""
     row = Row("sample", "Niger_River", 0, 1, "", stands_for="the Niger River", accept=("Niger",))
-    assert row.names(answer) is right
+    assert row.is_named_by(answer) is right

@@ -39,13 +39,13 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    places = {"kiwiresearch": tmp_path / "src" / "kiwiresearch", "evals": tmp_path / "evals"}
+    packages = {"kiwiresearch": tmp_path / "src" / "kiwiresearch", "evals": tmp_path / "evals"}
     monkeypatch.setattr(unchanged, "ROOT", tmp_path)
-    monkeypatch.setattr(unchanged, "PLACES", places)
+    monkeypatch.setattr(unchanged, "PACKAGES", packages)
     monkeypatch.setattr(unchanged, "MEASURED", tmp_path / "evals" / "measured.json")
-    unchanged.libraries.cache_clear()
+    unchanged.library_versions.cache_clear()
     yield tmp_path
-    unchanged.libraries.cache_clear()
+    unchanged.library_versions.cache_clear()
 
 
 @pytest.mark.parametrize("name", DECIDING)
@@ -78,7 +78,7 @@ def test_a_name_of_a_package_leads_to_the_module_that_has_it(tree: Path) -> None
     (tree / "src/kiwiresearch/text/dates.py").write_text("days = 7", encoding="utf-8")
     (tree / "evals/reading.py").write_text("from kiwiresearch.text import split", encoding="utf-8")
     unchanged._exports.cache_clear()
-    reached = {file.name for file in unchanged.reached("evals.reading")}
+    reached = {file.name for file in unchanged.reachable_files("evals.reading")}
     assert {"words.py", "marks.py"} <= reached
     assert "dates.py" not in reached
 
@@ -94,7 +94,7 @@ def test_other_libraries_are_noticed(tree: Path, monkeypatch: pytest.MonkeyPatch
     """The same code on another version of a library is measured again."""
     unchanged.record("reading")
     monkeypatch.setattr(unchanged, "version", lambda name: "0")
-    unchanged.libraries.cache_clear()
+    unchanged.library_versions.cache_clear()
     assert not unchanged.is_unchanged("reading")
 
 
@@ -106,7 +106,7 @@ def test_an_evaluation_that_was_never_measured_is_measured(tree: Path) -> None:
 @pytest.mark.parametrize("name", EVALUATIONS)
 def test_each_evaluation_reaches_what_it_measures(name: str) -> None:
     """It depends on itself and on the program, and not on pages for browsers."""
-    reached = {str(file.relative_to(unchanged.ROOT)) for file in unchanged.reached(f"evals.{name}")}
+    reached = {str(file.relative_to(unchanged.ROOT)) for file in unchanged.reachable_files(f"evals.{name}")}
     assert f"evals/{name}.py" in reached
     assert any(file.startswith("src/kiwiresearch/") for file in reached)
     assert not any(file.startswith("src/kiwiresearch/web/") for file in reached)
@@ -116,7 +116,7 @@ def test_sentences_that_the_code_can_use_are_part_of_the_data(tmp_path: Path) ->
     """Keys in full, the groups of a key and its beginnings count; sentences of other pages do not."""
     code = tmp_path / "words.py"
     code.write_text('a = "crawl.seed"\nb = words.named("claims.signals", a)\nc = f"legend.{a}"\n', encoding="utf-8")
-    found = unchanged.reached_sentences([code])
+    found = unchanged.reachable_sentences([code])
     assert json.loads(json.dumps(found)) == found, "it is part of a fingerprint"
     assert {"kinds.crawl.seed"} == {key for key in found if key.startswith("kinds.")}
     assert {key.partition(".")[0] for key in found} == {"kinds", "claims", "legend"}
@@ -128,5 +128,5 @@ def test_sentences_that_the_code_can_use_are_part_of_the_data(tmp_path: Path) ->
 def test_sentences_of_web_pages_decide_no_figure() -> None:
     """The wording of a page can be improved without measuring everything again."""
     for name in EVALUATIONS:
-        keys = unchanged.reached_sentences(unchanged.reached(f"evals.{name}"))
+        keys = unchanged.reachable_sentences(unchanged.reachable_files(f"evals.{name}"))
         assert not [key for key in keys if key.startswith(("home.", "books.", "settings.", "family.", "people."))]

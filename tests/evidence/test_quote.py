@@ -86,6 +86,66 @@ def test_nothing_but_white_space_may_differ(words: str) -> None:
         ground(words, PAGE)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "cut"),
+    [
+        ("About 1,200 men died.", "200 men died"),
+        ("It killed 1,200 men.", "killed 1"),
+        ("It killed 1,200 men.", "killed 1,"),
+        ("It killed 1\u00a0200 men.", "200 men"),
+        ("It killed 1\u2009200 men.", "killed 1"),
+        ("It killed 1\u202f200 men.", "200 men"),
+        ("It killed 1 200 men.", "200 men"),
+        ("It killed 1’200 men.", "200 men"),
+        ("It has 2.5 grams of salt.", "5 grams of salt"),
+        ("It has 2,5 grams of salt.", "5 grams of salt"),
+        ("It has .5 grams of salt.", "5 grams of salt"),
+        ("It was -5 degrees.", "5 degrees"),
+        ("It was −5 degrees.", "5 degrees"),
+        ("It rose by 5% then.", "rose by 5"),
+        ("It killed 100-200 men.", "200 men"),
+        ("It killed 100–200 men.", "killed 100"),
+        ("It killed 100 – 200 men.", "200 men"),
+        ("It killed 1500–2000 men.", "2000 men"),
+        ("Two thirds are 2/3 of it.", "3 of it"),
+        ("She paid 5 million dollars.", "She paid 5"),
+        ("She paid 5 million dollars.", "million dollars"),
+        ("It killed two hundred men.", "killed two"),
+        ("It killed twenty-five men.", "five men"),
+        ("It is a non-toxic plant.", "toxic plant"),
+        ("It is alcohol-free.", "is alcohol"),
+    ],
+)
+def test_a_part_of_a_number_or_word_is_not_found(sentence: str, cut: str) -> None:
+    """A quote that begins or ends inside a number, a range or a compound word says something else than the page."""
+    with pytest.raises(QuoteNotFound):
+        ground(cut, a_page(f"<p>{sentence}</p>"))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        ("It killed 1,200 men. In 1912 200 men died.", "200 men died"),
+        ("It killed 1,200 men, and 200 men fled.", "200 men"),
+        ("The war–200 men died–was lost.", "200 men died"),
+        ("It was -5 degrees.", "-5 degrees"),
+        ("It killed 100–200 men.", "killed 100–200 men"),
+        ("She paid 5 million dollars.", "paid 5 million"),
+        ("She had 5 (of 12) and 7.", "She had 5"),
+        ("It ended in 1918. 200 men died.", "200 men died."),
+        ("John Hay's son and the Hays’ home.", "John Hay"),
+        ("Ann Hay (12 February 1809 – 19 April 1882) sang.", "19 April 1882"),
+        ("Ann Hay (12 February 1809 – 19 April 1882) sang.", "12 February 1809"),
+        ("Ann Hay (1809–1882) sang.", "1809"),
+        ("Ann Hay died on 12.04.1882 at home.", "1882"),
+    ],
+)
+def test_words_beside_a_number_are_found(sentence: str, words: str) -> None:
+    """Complete numbers are quoted whatever is beside them, and dates also without the rest of their range."""
+    page = a_page(f"<p>{sentence}</p>")
+    assert ground(words, page).text == words
+
+
 def test_a_quote_may_be_asked_of_a_part_of_the_page() -> None:
     """Within a part of the page only words of that part are found, at their own place."""
     second = PAGE.text.rindex("Tarn Castle was")

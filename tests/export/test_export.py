@@ -244,7 +244,9 @@ def test_hostile_titles_come_back_from_xml(tmp_path: Path, to: str) -> None:
     run = a_run_of(tmp_path, *nodes)
     assert labels(run, to) == list(HOSTILE)
     (file,) = export(run, to)
-    assert b"<!ENTITY" not in file.read_bytes()
+    content = file.read_text(encoding="utf-8")
+    assert "<!ENTITY" not in content
+    assert ("\u202e" in content, "&#x202E;" in content) == (False, True)
 
 
 def test_hostile_titles_come_back_from_a_table(tmp_path: Path) -> None:

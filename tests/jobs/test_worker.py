@@ -15,6 +15,7 @@ import pytest
 from tests.jobs.job_tools import TOPIC, a_desk, jobs_on, wait_for_job
 
 from kiwiresearch.bulk.tables import CHOICES
+from kiwiresearch.cli.shelf import ALL_TABLES
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderInUse, HostUnreachable, KiwiError, StoreUnreachable
 from kiwiresearch.jobs import child
@@ -214,6 +215,7 @@ def test_a_folder_without_locks_is_reported(tmp_path: Path) -> None:
 def test_the_tables_of_a_job_are_those_of_the_command() -> None:
     """A job may ask for every table that can be made, and for no other."""
     assert set(BULK_TABLES) == set(CHOICES)
+    assert tuple(ALL_TABLES.split(",")) == BULK_TABLES
 
 
 WISHES: list[JobRequest] = [

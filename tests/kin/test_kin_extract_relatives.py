@@ -86,6 +86,18 @@ def test_a_later_column_may_doubt_the_child() -> None:
     assert found == [("Max Carter", "disputed"), ("Ned Carter", "")]
 
 
+def test_a_title_above_the_header_says_whose_children_a_table_has() -> None:
+    """'By Ruth Hay' above the header is read over; 'Grandchildren' there means that others are listed."""
+    header = "<tr><th>Name</th><th>Birth</th><th>Death</th></tr>"
+    rows = "<tr><td>Max Carter</td><td>1 May 1830</td><td>1850</td></tr>"
+    for title, expected in (("By Ruth Hay", ["Max Carter"]), ("Grandchildren", [])):
+        table = f"<table><tr><th colspan=3>{title}</th></tr>{header}{rows}</table>"
+        found = [fact for fact in read(f"{LEAD}<h2>Children</h2>{table}").facts if fact.field == "child"]
+        assert [fact.value for fact in found] == expected
+        assert [fact.locator for fact in found] == [title] * len(expected)
+        assert [one.value for fact in found for one in fact.relative_facts] == ["1830-05-01", "1850"] * len(expected)
+
+
 def sexes(sentence: str) -> dict[str, str]:
     facts = read(f"{LEAD}<p>{sentence}</p>").facts
     return {fact.value: more.value for fact in facts for more in fact.relative_facts if more.field == "sex"}

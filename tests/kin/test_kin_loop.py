@@ -306,5 +306,6 @@ def test_looks_at_the_whole_get_rarer_as_a_case_grows() -> None:
     """A case of a thousand steps is looked at as a whole some dozens of times, not a hundred and more."""
     steps = [step for step in range(1, 1001) if is_time_to_evaluate(step)]
     assert steps[:4] == [8, 16, 24, 32]
+    assert not is_time_to_evaluate(0), "a case that begins with a family file has made no step"
     assert len(steps) < 45
     assert max(later - earlier for earlier, later in pairwise(steps)) <= 64

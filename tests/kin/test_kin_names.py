@@ -28,6 +28,11 @@ PARTS = [
     ("Pyotr Ilyich Novak", "patronymic", "Ilyich"),
     ("Ludwig van Beethoven", "surname", "van Beethoven"),
     ("Mao Zedong", "surname", "Mao"),
+    ("Heinrich XL", "surname", ""),
+    ("Heinrich XL", "regnal", 40),
+    ("Heinrich LXXII", "regnal", 72),
+    ("Anna LI", "surname", "LI"),
+    ("Samuel L. Hay", "regnal", 0),
     ("René Dubois", "surname", "Dubois"),
 ]
 
@@ -50,6 +55,7 @@ SAME = [
 ]
 OTHER = [
     ("Edward II", "Edward III"),
+    ("Heinrich XL", "Heinrich XLII"),
     ("John Smith Jr.", "John Smith Sr."),
     ("Eleanor of Castile", "Eleanor of Provence"),
     ("Anne Smith", "Robert Smith"),

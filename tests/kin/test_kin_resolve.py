@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from evals.kin_resolve import tree_figures
-from evals.kin_trees import halves
+from evals.kin_resolve import measure_tree
+from evals.kin_trees import split_tree
 from tests.llm.scripted import ScriptedModel
 
 from kiwiresearch.errors import BadSettings
@@ -363,6 +363,6 @@ def test_a_model_that_talks_nonsense_changes_nothing() -> None:
 def test_a_real_family_in_two_sources(shared_data) -> None:  # type: ignore[no-untyped-def]
     """Of a small real tree, split and damaged, nobody is merged wrongly and most are found."""
     whole = read_gedcom(shared_data / "kin" / "gedcom" / "bach.ged").tree
-    figures = tree_figures(halves(whole, "test"))
+    figures = measure_tree(split_tree(whole, "test"))
     assert figures["auto_precision"] == 1.0
     assert figures["f1"] > 0.8

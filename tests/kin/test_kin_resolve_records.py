@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from evals.kin_records import Column, link
-from evals.kin_resolve import COLUMNS, rows_of
+from evals.kin_resolve import COLUMNS, load_febrl
 
 from kiwiresearch.errors import BadSettings
 
@@ -62,8 +62,8 @@ def test_rows_without_columns_are_refused() -> None:
 def test_real_records_are_linked(shared_data) -> None:  # type: ignore[no-untyped-def]
     """A tenth of a real benchmark is linked without a mistake."""
     folder = shared_data / "kin" / "febrl"
-    first = {one: row for one, row in rows_of(folder / "dataset4a.csv").items() if int(one.split("-")[1]) % 10 == 0}
-    second = {one: row for one, row in rows_of(folder / "dataset4b.csv").items() if int(one.split("-")[1]) % 10 == 0}
+    first = {one: row for one, row in load_febrl(folder / "dataset4a.csv").items() if int(one.split("-")[1]) % 10 == 0}
+    second = {one: row for one, row in load_febrl(folder / "dataset4b.csv").items() if int(one.split("-")[1]) % 10 == 0}
     found = {one.pair for one in link(first, second, COLUMNS)}
     wanted = {(one, one.replace("-org", "-dup-0")) for one in first}
     assert len(found & wanted) >= 0.99 * len(wanted)

@@ -139,7 +139,7 @@ def test_find_asks_as_the_plugin_says(stones: Plugin, site: Site) -> None:
     """A search fills in the placeholders, goes on to further pages, and opens the people found (R283, R372, R373)."""
     results = {
         "1": "<div class=memorial-item><a href='/memorial/1'>Ada</a></div>"
-        "<div class=memorial-item><a href='/ads/1'>x</a></div>",
+        "<div class=memorial-item><a href='/ads/1'>x</a></div><div class=memorial-item><a href='http://['>x</a></div>",
         "2": "<div class=memorial-item><a href='/memorial/2'>Ada</a></div>"
         "<div class=memorial-item><a href='https://evil.example/memorial/3'>Ada</a></div>",
         "3": "<p>no more</p>",

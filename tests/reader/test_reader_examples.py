@@ -7,10 +7,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools.train_reader.base import SPECIAL, pruned, used_words
-from tools.train_reader.batches import Numbering
-from tools.train_reader.examples import MAX_READ, PERHAPS, UNKNOWN, Example, Pronoun, judged, located, narrowed, sum_of
-from tools.train_reader.groups import numbered, searched
+from tools.train_reader.base import SPECIAL, prune, used_words
+from tools.train_reader.batches import RowEncoder
+from tools.train_reader.examples import (
+    MAX_READ,
+    PERHAPS,
+    UNKNOWN,
+    Example,
+    Pronoun,
+    checksum,
+    load_judged,
+    locate_answer,
+    narrow,
+)
+from tools.train_reader.groups import encode_groups, read_searched
 from tools.train_reader.passage import Passage
 
 from kiwiresearch.reader.reader import TITLE_UNIT, InputEncoder, Mention, TextToRead, tokenizer_of
@@ -43,7 +53,7 @@ WORDS = [
 )
 def test_an_answer_is_found_where_the_question_points(question: str, answer: str, unit: int, words: str | None) -> None:
     """The sentence that shares most words with the question is taken; words only where they are the text's own."""
-    found = located(question, answer, PASSAGE)
+    found = locate_answer(question, answer, PASSAGE)
     assert found is not None
     assert found.unit == unit
     assert (PASSAGE.units[unit][found.start : found.end] if found.start >= 0 else None) == words
@@ -52,7 +62,7 @@ def test_an_answer_is_found_where_the_question_points(question: str, answer: str
 @pytest.mark.parametrize("answer", ["", "Glasgow", "harbour", "x" * 200])
 def test_an_answer_that_is_not_there_is_dropped(answer: str) -> None:
     """What the passage does not say, or the question says itself, trains nothing."""
-    assert located("Who planned the harbour?", answer, PASSAGE) is None
+    assert locate_answer("Who planned the harbour?", answer, PASSAGE) is None
 
 
 def test_a_passage_is_narrowed_around_its_answer() -> None:
@@ -61,9 +71,9 @@ def test_a_passage_is_narrowed_around_its_answer() -> None:
     passage = Passage("test", "Port Lomond", "", (*units, "It opened in 1874.", *units))
     sizes = set()
     for number in range(20):
-        found = located(f"When was harbour {number} opened?", "1874", passage)
+        found = locate_answer(f"When was harbour {number} opened?", "1874", passage)
         assert found is not None
-        near = narrowed(found)
+        near = narrow(found)
         assert near.passage.units[near.unit][near.start : near.end] == "1874"
         assert near.passage.size <= MAX_READ
         sizes.add(len(near.passage.units))
@@ -72,19 +82,19 @@ def test_a_passage_is_narrowed_around_its_answer() -> None:
 
 def test_training_and_reading_use_one_form() -> None:
     """The same question and text give the same numbers in training and in the product."""
-    form = InputEncoder(tokenizer_of(WORDS))
-    row = Numbering(form).row(Example("Who planned it?", PASSAGE, answers=False))
-    (window,) = form.windows("Who planned it?", TextToRead(PASSAGE.title, PASSAGE.heading, PASSAGE.units))
+    encoder = InputEncoder(tokenizer_of(WORDS))
+    row = RowEncoder(encoder).encode(Example("Who planned it?", PASSAGE, answers=False))
+    (window,) = encoder.windows("Who planned it?", TextToRead(PASSAGE.title, PASSAGE.heading, PASSAGE.units))
     assert row.ids == window.ids
-    assert row.asked == window.kinds.count(0)
+    assert row.question_tokens == window.kinds.count(0)
     assert row.marks == tuple(placed.mark for placed in window.units)
 
 
 def test_other_sentences_with_the_answer_are_not_called_wrong() -> None:
     """'1874' is also in another sentence: that one is neither right nor wrong."""
-    found = located("When was the harbour laid out?", "1874", PASSAGE)
+    found = locate_answer("When was the harbour laid out?", "1874", PASSAGE)
     assert found is not None
-    row = Numbering(InputEncoder(tokenizer_of(WORDS))).row(found)
+    row = RowEncoder(InputEncoder(tokenizer_of(WORDS))).encode(found)
     assert row.right == (0, 1, UNKNOWN)
     assert 0 < row.start <= row.end < len(row.ids)
 
@@ -100,13 +110,13 @@ ADA = Pronoun(
 
 def test_a_pronoun_has_the_names_that_are_read() -> None:
     """A name outside of the text is left out; the title is one of the names."""
-    numbering = Numbering(InputEncoder(tokenizer_of(WORDS)))
-    one = numbering.readable(ADA)
-    row = numbering.pronoun(one)
+    encoder = RowEncoder(InputEncoder(tokenizer_of(WORDS)))
+    one = encoder.keep_readable(ADA)
+    row = encoder.encode_pronoun(one)
     assert row.meant == (1, 0, 1)
     assert len(row.names) == 3
     with pytest.raises(ValueError, match="outside"):
-        numbering.pronoun(ADA)
+        encoder.encode_pronoun(ADA)
 
 
 def test_found_passages_compete_with_the_right_one(tmp_path: Path) -> None:
@@ -117,18 +127,18 @@ def test_found_passages_compete_with_the_right_one(tmp_path: Path) -> None:
     question = "When was the harbour laid out?"
     row = {"question": question, "answers": ["1874"], "passages": [other, wrong]}
     lines.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    known = located(question, "1874", PASSAGE)
+    known = locate_answer(question, "1874", PASSAGE)
     assert known is not None
-    (group,) = searched(lines, {known.question: known}, {})
+    (group,) = read_searched(lines, {known.question: known}, {})
     assert [one.answers for one in group.examples] == [True, None, False]
-    form = InputEncoder(tokenizer_of(WORDS))
-    ((_, rows, same),) = numbered([group], form, InputEncoder(tokenizer_of(WORDS), max_tokens=4_000))
+    encoder = InputEncoder(tokenizer_of(WORDS))
+    ((_, rows, same),) = encode_groups([group], encoder, InputEncoder(tokenizer_of(WORDS), max_tokens=4_000))
     assert [one.marks for one in rows] == [one.marks for one in same]
 
 
 def test_found_passages_with_the_sentence_are_right(tmp_path: Path) -> None:
     """Training reads the passage that the product would read, not the one that the question came with."""
-    known = located("Who planned the harbour?", "Ada Merriweather", PASSAGE)
+    known = locate_answer("Who planned the harbour?", "Ada Merriweather", PASSAGE)
     assert known is not None
     found = {
         "source": "x",
@@ -141,7 +151,7 @@ def test_found_passages_with_the_sentence_are_right(tmp_path: Path) -> None:
     lines.write_text(
         json.dumps({"question": known.question, "answers": [], "passages": [found]}) + "\n", encoding="utf-8"
     )
-    (group,) = searched(lines, {known.question: known}, {})
+    (group,) = read_searched(lines, {known.question: known}, {})
     (example,) = group.examples
     assert (example.unit, example.passage.units[0]) == (1, "Before.")
 
@@ -156,18 +166,18 @@ def test_judged_sentences_are_right_and_others_wrong(tmp_path: Path) -> None:
     lines.write_text(json.dumps(row) + "\n", encoding="utf-8")
     start = PASSAGE.units[1].index("Ada")
     label = {
-        "sum": sum_of(question),
+        "sum": checksum(question),
         "question": question,
-        "right": [[sum_of(PASSAGE.units[1]), start, start + 16]],
-        "perhaps": [sum_of(PASSAGE.units[2])],
+        "right": [[checksum(PASSAGE.units[1]), start, start + 16]],
+        "perhaps": [checksum(PASSAGE.units[2])],
         "verdict": "",
     }
     labels = tmp_path / "judged.jsonl"
     labels.write_text(json.dumps(label) + "\n", encoding="utf-8")
-    (group,) = searched(lines, {}, judged(labels))
+    (group,) = read_searched(lines, {}, load_judged(labels))
     right, wrong = group.examples
     assert (right.answer, right.answers, wrong.answers) == ("Ada Merriweather", True, False)
-    assert [right.right(number) for number in range(3)] == [0, 1, PERHAPS]
+    assert [right.label(number) for number in range(3)] == [0, 1, PERHAPS]
 
 
 def test_words_nobody_uses_are_left_out() -> None:
@@ -178,6 +188,6 @@ def test_words_nobody_uses_are_left_out() -> None:
     assert "zyx" not in kept
     assert set(WORDS) <= set(kept)
     weights = {"embeddings.word_embeddings.weight": np.arange(len(words))[:, None], "pooler.dense.weight": np.zeros(1)}
-    table = pruned(weights, words, kept)
+    table = prune(weights, words, kept)
     assert list(table) == ["embeddings.word_embeddings.weight"]
     assert table["embeddings.word_embeddings.weight"][kept.index("harbour"), 0] == words.index("harbour")

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tools.train_reader.split import judging_part, plain, questioned, squad_part
+from tools.train_reader.split import evaluation_part, normalize_title, squad_part, titles_with_questions
 
 
 def _questions(folder: Path, *paths: str) -> None:
@@ -18,14 +18,14 @@ def _questions(folder: Path, *paths: str) -> None:
 def test_titles_are_compared_as_people_write_them(tmp_path: Path) -> None:
     """A page is the same page in every set and book, however its path spells the title."""
     _questions(tmp_path, "Port_Lomond", "Ada Merriweather")
-    assert questioned(tmp_path) == {"port lomond", "ada merriweather"}
-    assert judging_part("Port_Lomond") == judging_part("port lomond")
+    assert titles_with_questions(tmp_path) == {"port lomond", "ada merriweather"}
+    assert evaluation_part("Port_Lomond") == evaluation_part("port lomond")
 
 
 def test_claims_name_several_pages(tmp_path: Path) -> None:
     """All pages that a claim is about are kept from training."""
     (tmp_path / "fever.jsonl").write_text('{"claim": "…", "paths": ["A", "B"]}\n', encoding="utf-8")
-    assert questioned(tmp_path) == {"a", "b"}
+    assert titles_with_questions(tmp_path) == {"a", "b"}
 
 
 @pytest.mark.parametrize("number", range(60))
@@ -34,8 +34,8 @@ def test_a_page_with_questions_in_the_encyclopedia_always_judges(number: int) ->
     path = f"Page_{number}"
     part = squad_part(path, frozenset())
     assert part in ("train", "dev", "test")
-    assert part == "train" or part == judging_part(path)
-    assert squad_part(path, frozenset({plain(path)})) != "train"
+    assert part == "train" or part == evaluation_part(path)
+    assert squad_part(path, frozenset({normalize_title(path)})) != "train"
 
 
 def test_all_parts_have_pages() -> None:

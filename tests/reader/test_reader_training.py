@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tools.train_reader.examples import ORDINARY, Example, Pronoun
+from tools.train_reader.examples import ONCE, Example, Pronoun
 from tools.train_reader.export import load_weights, write
-from tools.train_reader.groups import Group, numbered, save
+from tools.train_reader.groups import Group, encode_groups, save_groups
 from tools.train_reader.passage import Passage
 
 from kiwiresearch.reader.reader import (
@@ -53,10 +53,10 @@ def _groups() -> list[Group]:
         for verb, unit, answer in (("born", 1, town), ("died", 0, other)):
             start = units[unit].index(answer)
             example = Example(f"Where was {name} {verb}?", passage, True, unit, start, start + len(answer), answer)
-            groups.append(Group((example,), weight=ORDINARY))
+            groups.append(Group((example,), weight=ONCE))
         text = TextToRead(name, "", (f"{name} met {other}.", f"She left {town}."))
         names = (Mention(0, 0, len(name)), Mention(0, len(name) + 5, len(name) + 5 + len(other)))
-        groups.append(Group(pronoun=Pronoun(text, 0, 3, names, (1, 0)), weight=ORDINARY))
+        groups.append(Group(pronoun=Pronoun(text, 0, 3, names, (1, 0)), weight=ONCE))
     return groups * 3
 
 
@@ -94,9 +94,9 @@ def test_a_few_questions_are_learned(python: str, tmp_path: Path) -> None:
     """Groups, training with what is known and what a teacher says, export: then the product reads what was learned."""
     pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
     words = _words()
-    form = InputEncoder(tokenizer_of(words))
-    made = [(weight, rows) for weight, rows, _ in numbered(_groups(), form, form)]
-    save(made, tmp_path / "groups.npz")
+    encoder = InputEncoder(tokenizer_of(words))
+    made = [(weight, rows) for weight, rows, _ in encode_groups(_groups(), encoder, encoder)]
+    save_groups(made, tmp_path / "groups.npz")
     np.savez(tmp_path / "base.npz", **_base(len(words)))  # type: ignore[arg-type]
     rows = [row for _, group in made for row in group]
     np.savez(

@@ -215,6 +215,13 @@ def test_a_term_is_asked_about_once_however_it_is_put() -> None:
     assert len(model.asked) == 1
 
 
+def test_phrases_of_one_language_are_not_given_for_another() -> None:
+    """The same term in a book of another language is asked about for itself."""
+    model, cache = ScriptedModel(reply("mercury planet"), reply("mercury dieu")), PhraseCache(lambda: 0.0)
+    found = [phrases_for(parse_query("mercury", code), model, cache)[-1].text for code in ("eng", "fra")]
+    assert found == ["mercury planet", "mercury dieu"]
+
+
 def test_the_search_runs_fresh_each_time(ready: Ready) -> None:
     """Only the candidates are kept: a page that is new in the book is found by the second search (R197)."""
     asked, model = advice(reply("mercury planet"))

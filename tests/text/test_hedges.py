@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from evals.hedging import LABELLED, scores
+from evals.hedging import LABELLED, scores_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -137,5 +137,5 @@ def test_offsets_are_true(text: str) -> None:
 
 def test_labelled_sentences(shared_data: Path) -> None:
     """On sentences that people marked, hedged ones are found with an F1 of at least 0.8."""
-    figures = scores(shared_data / LABELLED)
+    figures = scores_of(shared_data / LABELLED)
     assert figures["hedge_f1"] >= 0.8, figures

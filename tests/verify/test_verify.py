@@ -46,7 +46,7 @@ from kiwiresearch.runs.manifest import seal_of, sealed
 from kiwiresearch.runs.writer import RunWriter
 from kiwiresearch.verify.claims import FiledClaim, PageEvidence, verify_claims
 from kiwiresearch.verify.ledger import JsonLine, Ledger, canonical_bytes
-from kiwiresearch.verify.statements import verify_judgements, verify_statements
+from kiwiresearch.verify.statements import is_part, verify_judgements, verify_statements
 from kiwiresearch.zim.archive import Entry
 from kiwiresearch.zim.book_writer import NewPage, write_book
 
@@ -595,3 +595,17 @@ def test_a_model_tears_no_sentence_from_the_one_it_leans_on(run: Path, monkeypat
     whole = draft.DraftLine(replace(line.statement, claims=(*first.claims, *last.claims)), first)
     written = draft.assemble(desk, {"summary": (whole,)})
     assert [one.text for one in written.summary] == [text, *(one.text for one in brief.summary[1:-1])]
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "expected"),
+    [
+        ("Iron is hard.", "The Environ is hardly known; iron is hard to melt", True),
+        ("The comet", "The cometary nucleus is the comet's core.", True),
+        ("The comet", "the cometary nucleus", False),
+        ("", "Iron is hard", False),
+    ],
+)
+def test_a_part_of_a_claim_may_come_after_a_word_that_begins_like_it(text: str, claim: str, expected: bool) -> None:
+    """Every place of the words counts; the letters around one of them must not continue a word."""
+    assert is_part(text, claim) is expected

@@ -34,7 +34,7 @@ def test_the_examples_are_what_the_server_answers(tool: ModuleType, tmp_path: Pa
     if shutil.which("curl") is None:
         pytest.skip("curl is not installed")
     open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "home")}).sample()  # which the server would build itself
-    [(path, text)] = tool.made(tmp_path).items()
+    [(path, text)] = tool.generate(tmp_path).items()
     old = path.read_text(encoding="utf-8")
     changes = "\n".join(list(difflib.unified_diff(old.splitlines(), text.splitlines(), lineterm="", n=1))[:40])
     assert old == text, f"docs/API.md is old: run python tools/make_api_docs.py\n{changes}"

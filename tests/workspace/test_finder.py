@@ -11,12 +11,13 @@ from tests.llm.servers import ModelServer, Talk, serving
 from tests.search.shelves import ELEMENT, PLANET, titles
 
 from kiwiresearch.codec import plain
-from kiwiresearch.errors import BadUsage
+from kiwiresearch.errors import BadUsage, NothingFound
+from kiwiresearch.messages import Message, catalogue_in, render
 from kiwiresearch.search.shelf_search import SearchOptions
 from kiwiresearch.workspace import finder as finding
 from kiwiresearch.workspace.finder import MAX_HITS, Finder, search_record
 from kiwiresearch.workspace.shelf import shelf_of
-from kiwiresearch.workspace.workspace import Workspace, open_workspace
+from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace
 from kiwiresearch.zim.shelf import Shelf
 
 BookMaker = Callable[..., Path]
@@ -98,6 +99,20 @@ def test_similar_titles_are_offered(a_book: BookMaker, open_finder: OpenFinder) 
         str(finder.nothing_found_error("harbz")) == "No results for 'harbz' in 'Test book'. Similar titles: 'Harbour'."
     )
     assert "Try fewer or different words" in finder.nothing_found_error("zeppelin").remedy
+
+
+def test_without_books_the_error_says_so(settings: dict[str, str], a_book: BookMaker) -> None:
+    """A library that a policy has emptied is not one in which nothing was found."""
+    desk = open_workspace(settings)
+    with shelf_of(desk, [str(a_book(PAGES))]) as shelf, Finder(desk, shelf) as finder:
+        shelf.books = ()
+        problem = finder.nothing_found_error("mercury")
+        assert problem.message == "There is no book to search."
+        assert problem.remedy.startswith("Add a book to your library")
+        assert isinstance(problem.message, Message)
+        assert render(problem.message, catalogue_in("fr")) == "Il n’y a aucun livre où rechercher."
+        with pytest.raises(NothingFound, match="no book"):
+            find_page(shelf, "Mercury")
 
 
 def a_wikipedia(a_book: BookMaker) -> Path:

@@ -118,6 +118,7 @@ def test_pages_of_other_types_are_not_articles(tmp_path: Path) -> None:
         [
             NewPage("Sky", "Sky", b"<p>blue</p>"),
             NewPage("Typed", "Typed", b"<p>typed</p>", "text/html; charset=utf-8"),
+            NewPage("Upper", "Upper", b"<p>upper</p>", "Text/HTML"),
             NewPage("style.css", "", b"p {}", "text/css", is_article=False),
             NewPage("sky.png", "", b"\x89PNG", "image/png"),
             NewPage("About", "About", b"<p>about</p>", is_article=False),
@@ -126,8 +127,8 @@ def test_pages_of_other_types_are_not_articles(tmp_path: Path) -> None:
         metadata={"Title": "Mixed"},
     )
     archive = LibzimArchive(tmp_path / "mixed.zim")
-    assert sorted(archive.articles()) == ["Sky", "Typed"]
-    assert [entry.title for entry in archive.titles()] == ["Heavens", "Sky", "Typed"]
+    assert sorted(archive.articles()) == ["Sky", "Typed", "Upper"]
+    assert [entry.title for entry in archive.titles()] == ["Heavens", "Sky", "Typed", "Upper"]
     assert archive.read("sky.png").mimetype == "image/png"
     assert archive.read("sky.png").is_html is False
     assert archive.read("Typed").is_html is True

@@ -1,1 +1,1 @@
-"""Trains the reading model that ships in `kiwiresearch.reader`; docs/design/reader.md is its model card."""
+"""Training of the reading model that `kiwiresearch.reader` ships; docs/design/reader.md is its model card."""

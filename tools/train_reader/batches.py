@@ -1,4 +1,4 @@
-"""Examples as numbers: tokens, sentence marks and labels."""
+"""Encoding examples as numbers: tokens, sentence marks and labels."""
 
 from __future__ import annotations
 
@@ -14,78 +14,81 @@ VERDICTS = {"yes": 0, "no": 1, "": UNKNOWN}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One example as numbers; UNKNOWN where nothing is known."""
+    """One example as numbers; UNKNOWN if something is not known."""
 
     ids: tuple[int, ...]
-    asked: int
+    """The tokens."""
+    question_tokens: int
     """How many of them are the question."""
     units: tuple[int, ...] = ()
-    """Which sentences of the passage are read."""
+    """The numbers of the sentences that are read."""
     marks: tuple[int, ...] = ()
-    """Where they begin."""
+    """The positions of their marks."""
     right: tuple[int, ...] = ()
-    """Of each: 1 it answers, 0 it does not, PERHAPS, UNKNOWN."""
+    """Their labels: 1 if a sentence answers, 0 if not, or PERHAPS or UNKNOWN."""
     start: int = UNKNOWN
     end: int = UNKNOWN
-    """0, the first token, where nothing in the text answers."""
+    """The first and last token of the answer; 0, the very first token, if nothing in the text answers."""
     answers: int = UNKNOWN
     verdict: int = UNKNOWN
     names: tuple[tuple[int, int], ...] = ()
-    """Of a pronoun: the first and last token of each name it may mean."""
+    """The first and last token of each name that a pronoun may mean."""
     meant: tuple[int, ...] = ()
-    """Of each name: 1 it is meant, 0 it is not; UNKNOWN."""
+    """For each name, 1 if it is meant and 0 if not, or UNKNOWN."""
 
 
-class Numbering:
-    """Turns examples into rows with one input format."""
+class RowEncoder:
+    """Encodes examples as rows with one input format."""
 
-    def __init__(self, form: InputEncoder) -> None:
-        self._form = form
+    def __init__(self, encoder: InputEncoder) -> None:
+        self._encoder = encoder
 
-    def row(self, example: Example) -> Row:
-        """The window of the passage that has the answer, or the first one."""
+    def encode(self, example: Example) -> Row:
+        """The row for the window of the passage that has the answer, or for the first window."""
         passage = example.passage
-        windows = list(self._form.windows(example.question, TextToRead(passage.title, passage.heading, passage.units)))
-        has_unit = (one for one in windows if any(unit.number == example.unit for unit in one.units))
-        return self._labelled(example, next(has_unit, windows[0]))
+        windows = list(
+            self._encoder.windows(example.question, TextToRead(passage.title, passage.heading, passage.units))
+        )
+        with_answer = (window for window in windows if any(unit.number == example.unit for unit in window.units))
+        return self._label(example, next(with_answer, windows[0]))
 
-    def same(self, example: Example, units: Sequence[int]) -> Row:
-        """The row of the same units in another input format."""
+    def encode_units(self, example: Example, units: Sequence[int]) -> Row:
+        """The row for these sentences; with another input format, it has the same ones as the other row."""
         passage = example.passage
         text = TextToRead(passage.title, passage.heading, passage.units[units[0] : units[-1] + 1])
-        (window,) = self._form.windows(example.question, text)
-        return self._labelled(example, window, units[0])
+        (window,) = self._encoder.windows(example.question, text)
+        return self._label(example, window, units[0])
 
-    def _labelled(self, example: Example, window: Window, first: int = 0) -> Row:
+    def _label(self, example: Example, window: Window, first: int = 0) -> Row:
         start = end = 0 if example.answers is False else UNKNOWN
         if example.start >= 0:
-            found = window.tokens_of(Mention(example.unit - first, example.start, example.end))
-            start, end = found or (UNKNOWN, UNKNOWN)
+            span = window.tokens_of(Mention(example.unit - first, example.start, example.end))
+            start, end = span or (UNKNOWN, UNKNOWN)
         units = tuple(unit.number + first for unit in window.units)
         return Row(
             window.ids,
             window.kinds.count(0),
             units,
             tuple(unit.mark for unit in window.units),
-            tuple(example.right(number) for number in units),
+            tuple(example.label(number) for number in units),
             start,
             end,
             UNKNOWN if example.answers is None else int(example.answers),
             VERDICTS[example.verdict],
         )
 
-    def pronoun(self, one: Pronoun) -> Row:
-        window = self._form.pronoun(one.text, one.at, one.end)
-        places = [window.tokens_of(name) for name in one.names]
-        if None in places:
-            raise ValueError("A name is outside of what is read; `readable` leaves such names out.")
-        meant = one.meant or (UNKNOWN,) * len(places)
-        names = tuple(place for place in places if place is not None)
+    def encode_pronoun(self, pronoun: Pronoun) -> Row:
+        window = self._encoder.pronoun(pronoun.text, pronoun.at, pronoun.end)
+        spans = [window.tokens_of(name) for name in pronoun.names]
+        if None in spans:
+            raise ValueError("A name is outside of the window; `keep_readable` leaves such names out.")
+        meant = pronoun.meant or (UNKNOWN,) * len(spans)
+        names = tuple(span for span in spans if span is not None)
         return Row(window.ids, window.kinds.count(0), names=names, meant=meant)
 
-    def readable(self, one: Pronoun) -> Pronoun:
+    def keep_readable(self, pronoun: Pronoun) -> Pronoun:
         """The pronoun with the names that fit into the window."""
-        window = self._form.pronoun(one.text, one.at, one.end)
-        kept = [at for at, name in enumerate(one.names) if window.tokens_of(name) is not None]
-        meant = tuple(one.meant[at] for at in kept) if one.meant else ()
-        return replace(one, names=tuple(one.names[at] for at in kept), meant=meant)
+        window = self._encoder.pronoun(pronoun.text, pronoun.at, pronoun.end)
+        kept = [number for number, name in enumerate(pronoun.names) if window.tokens_of(name) is not None]
+        meant = tuple(pronoun.meant[number] for number in kept) if pronoun.meant else ()
+        return replace(pronoun, names=tuple(pronoun.names[number] for number in kept), meant=meant)

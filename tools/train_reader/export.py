@@ -1,7 +1,7 @@
-"""Export a trained network to the shipped files: an ONNX graph with weights of one byte each, and the list of words.
+"""Exporting a trained network as the shipped files: an ONNX graph with weights of one byte each, and the list of words.
 
-Weights are kept as int8 with one scale for each output. On loading, the runtime folds them into float32, so the
-arithmetic itself is float32: processors then differ by rounding alone, and scores are rounded to steps far wider.
+Weights are stored as int8 with one scale for each output. On loading, the runtime converts them to float32, so the
+arithmetic is float32: processors then differ only by rounding, and scores are rounded to far larger steps.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Graph:
-    """The nodes and constants of a graph that is being built."""
+    """The nodes and constants of a graph while it is built."""
 
     def __init__(self, weights: dict[str, Array], *, whole: bool) -> None:
         self.weights = weights
@@ -88,41 +88,42 @@ class Graph:
 
 
 def graph_of(weights: dict[str, Array], *, whole: bool = False) -> onnx.ModelProto:
-    """The network as a graph: `ids`, `kinds`, `positions` and `hidden` in; spans, sentences, passage, vectors out.
+    """The network as a graph, with the inputs `ids`, `kinds`, `positions` and `hidden`.
 
-    `hidden` is added to the scores of attention: 0 for tokens, a large negative number for padding.
-    `whole` multiplies in whole numbers too: faster on some processors, but not the same on all.
+    `hidden` is added to the scores of attention: 0 for tokens, and a large negative number for padding.
+    With `whole`, products are computed in whole numbers too: faster on some processors, but not the same on all.
     """
     width = weights["after_words.weight"].shape[0]
     layers = 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("layers."))
-    made = Graph(weights, whole=whole)
-    made.constant("root", np.array(1 / np.sqrt(width // HEADS), np.float32))
-    made.constant("apart", np.array([0, 0, HEADS, width // HEADS], np.int64))
-    made.constant("joined", np.array([0, 0, width], np.int64))
-    words = made.node("Add", [made.table("ids", "words"), made.table("kinds", "kinds")], "words_and_kinds")
-    x = made.norm(made.node("Add", [words, made.table("positions", "positions")], "summed"), "after_words")
+    builder = Graph(weights, whole=whole)
+    builder.constant("root", np.array(1 / np.sqrt(width // HEADS), np.float32))
+    builder.constant("apart", np.array([0, 0, HEADS, width // HEADS], np.int64))
+    builder.constant("joined", np.array([0, 0, width], np.int64))
+    words = builder.node("Add", [builder.table("ids", "words"), builder.table("kinds", "kinds")], "words_and_kinds")
+    x = builder.norm(builder.node("Add", [words, builder.table("positions", "positions")], "summed"), "after_words")
     for number in range(layers):
         name = f"layers.{number}"
         parts = {}
         for part, order in (("query", [0, 2, 1, 3]), ("key", [0, 2, 3, 1]), ("value", [0, 2, 1, 3])):
-            flat = made.linear(x, f"{name}.{part}")
-            split = made.node("Reshape", [flat, "apart"], f"{name}.{part}.apart")
-            parts[part] = made.node("Transpose", [split], f"{name}.{part}.turned", perm=order)
-        scores = made.node("MatMul", [parts["query"], parts["key"]], f"{name}.scores")
-        scores = made.node("Mul", [scores, "root"], f"{name}.scaled_scores")
-        scores = made.node("Add", [scores, "hidden"], f"{name}.masked")
-        shares = made.node("Softmax", [scores], f"{name}.shares", axis=-1)
-        mixed = made.node("MatMul", [shares, parts["value"]], f"{name}.mixed_heads")
-        mixed = made.node("Transpose", [mixed], f"{name}.turned_back", perm=[0, 2, 1, 3])
-        mixed = made.linear(made.node("Reshape", [mixed, "joined"], f"{name}.joined"), f"{name}.mixed")
-        x = made.norm(made.node("Add", [x, mixed], f"{name}.first_sum"), f"{name}.after_attention")
-        inner = made.node("Gelu", [made.linear(x, f"{name}.inner")], f"{name}.gelu")
-        x = made.norm(
-            made.node("Add", [x, made.linear(inner, f"{name}.outer")], f"{name}.second_sum"), f"{name}.after_inner"
+            flat = builder.linear(x, f"{name}.{part}")
+            split = builder.node("Reshape", [flat, "apart"], f"{name}.{part}.apart")
+            parts[part] = builder.node("Transpose", [split], f"{name}.{part}.turned", perm=order)
+        scores = builder.node("MatMul", [parts["query"], parts["key"]], f"{name}.scores")
+        scores = builder.node("Mul", [scores, "root"], f"{name}.scaled_scores")
+        scores = builder.node("Add", [scores, "hidden"], f"{name}.masked")
+        shares = builder.node("Softmax", [scores], f"{name}.shares", axis=-1)
+        mixed = builder.node("MatMul", [shares, parts["value"]], f"{name}.mixed_heads")
+        mixed = builder.node("Transpose", [mixed], f"{name}.turned_back", perm=[0, 2, 1, 3])
+        mixed = builder.linear(builder.node("Reshape", [mixed, "joined"], f"{name}.joined"), f"{name}.mixed")
+        x = builder.norm(builder.node("Add", [x, mixed], f"{name}.first_sum"), f"{name}.after_attention")
+        inner = builder.node("Gelu", [builder.linear(x, f"{name}.inner")], f"{name}.gelu")
+        x = builder.norm(
+            builder.node("Add", [x, builder.linear(inner, f"{name}.outer")], f"{name}.second_sum"),
+            f"{name}.after_inner",
         )
-    made.node("Identity", [x], "tokens")
+    builder.node("Identity", [x], "tokens")
     for head in ("spans", "sentences", "passage"):
-        made.node("Identity", [made.linear(x, head)], f"{head}_of_tokens")
+        builder.node("Identity", [builder.linear(x, head)], f"{head}_of_tokens")
     floats = TensorProto.FLOAT
     inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["rows", "size"]) for name in ("ids", "kinds")]
     inputs.append(helper.make_tensor_value_info("positions", TensorProto.INT64, [1, "size"]))
@@ -136,14 +137,14 @@ def graph_of(weights: dict[str, Array], *, whole: bool = False) -> onnx.ModelPro
             ("passage_of_tokens", 3),
         )
     ]
-    graph = helper.make_graph(made.nodes, NAME, inputs, outputs, made.constants)
+    graph = helper.make_graph(builder.nodes, NAME, inputs, outputs, builder.constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
     onnx.checker.check_model(model)
     return model
 
 
 def write(weights: dict[str, Array], words: list[str], out: Path, trained_on: dict[str, str]) -> None:
-    """Write the shipped files, and last a manifest with their checksums."""
+    """Write the shipped files, and then a manifest with their checksums."""
     out.mkdir(parents=True, exist_ok=True)
     parts = {
         "reader.onnx": graph_of(weights).SerializeToString(deterministic=True),
@@ -151,8 +152,8 @@ def write(weights: dict[str, Array], words: list[str], out: Path, trained_on: di
     }
     for name, content in parts.items():
         (out / name).write_bytes(content)
-    sums = {name: sha256(content).hexdigest() for name, content in parts.items()}
-    manifest = {"name": NAME, "sha256": sums, "trained_on": trained_on}
+    checksums = {name: sha256(content).hexdigest() for name, content in parts.items()}
+    manifest = {"name": NAME, "sha256": checksums, "trained_on": trained_on}
     (out / "model.json").write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
@@ -163,15 +164,15 @@ def load_weights(file: Path) -> dict[str, Array]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
-    parser.add_argument("folder", type=Path, help="what prepare made: words and texts")
+    parser.add_argument("folder", type=Path, help="the folder with the words and texts")
     parser.add_argument("out", type=Path, help="src/kiwiresearch/reader/data")
-    parser.add_argument("trained", type=Path, help="weights that train made")
-    given = parser.parse_args()
-    words = (given.folder / "words.txt").read_text(encoding="utf-8").split("\n")
-    files = [given.folder / name for name in TRAINED_ON] + sorted(LABELS.glob("*.jsonl"))
-    names = {file: file.name if file.parent == given.folder else f"labels/{file.name}" for file in files}
-    sums = {name: sha256(file.read_bytes()).hexdigest() for file, name in names.items() if file.exists()}
-    write(load_weights(given.trained), words, given.out, sums)
+    parser.add_argument("trained", type=Path, help="the weights of the trained network")
+    options = parser.parse_args()
+    words = (options.folder / "words.txt").read_text(encoding="utf-8").split("\n")
+    files = [options.folder / name for name in TRAINED_ON] + sorted(LABELS.glob("*.jsonl"))
+    names = {file: file.name if file.parent == options.folder else f"labels/{file.name}" for file in files}
+    checksums = {name: sha256(file.read_bytes()).hexdigest() for file, name in names.items() if file.exists()}
+    write(load_weights(options.trained), words, options.out, checksums)
 
 
 if __name__ == "__main__":

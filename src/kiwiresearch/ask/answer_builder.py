@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kiwiresearch.ask.answer import Answer, AnswerBook, AnswerCitation, AnswerConflict, AnswerSentence, Passage, key_of
 from kiwiresearch.ask.answer_match import AnswerSpan, asked_end, can_be_answer, short_answer, with_other_values
@@ -21,8 +21,8 @@ from kiwiresearch.claims import claims_of
 from kiwiresearch.claims.conflicts import ComparedSentence, Disagreement, compare_sentences
 from kiwiresearch.evidence import Citation, place_of, quote_at
 from kiwiresearch.page import page_from_text
-from kiwiresearch.search import QUALIFIER, Sense, hidden_for
-from kiwiresearch.text import fold, language_words
+from kiwiresearch.search import Sense, hidden_for
+from kiwiresearch.text import fold, language_words, without_qualifier
 from kiwiresearch.zim import NONE_HIDDEN, Book, HiddenName
 
 MAX_COMPARED = 12
@@ -62,7 +62,7 @@ def disagreements(
 def _same_subject(one: ScoredUnit, other: ScoredUnit, language: str) -> bool:
     """Whether both are about the same thing: 'Einstein' and 'Albert Einstein', but not 'Einstein and his wife'."""
     names = one.segmented.page.title, other.segmented.page.title
-    if names[0] != names[1] and QUALIFIER.sub("", names[0]) == QUALIFIER.sub("", names[1]):
+    if names[0] != names[1] and without_qualifier(names[0]) == without_qualifier(names[1]):
         return False  # namesakes: 'Bach' and 'Bach (painter)'
     subjects = _subject(one, language), _subject(other, language)
     if not all(subjects) or subjects[0] == subjects[1]:
@@ -125,13 +125,18 @@ class AnswerBuilder:
     options: AskOptions
     hidden_page: HiddenName | None = None
     """The page that the question names, if it is hidden."""
+    refusal: str = field(init=False)
+    """Why there is no answer; empty if there is one."""
+
+    def __post_init__(self) -> None:
+        # The class is frozen, and the refusal is derived from its other fields.
+        object.__setattr__(self, "refusal", self._refusal())
 
     @property
     def is_answered(self) -> bool:
-        return not self._refusal()
+        return not self.refusal
 
     def _refusal(self) -> str:
-        """Why there is no answer; empty if there is one."""
         # Too weak evidence comes first: the age of the book is only a reason if there would be an answer.
         units = answer_units(self.evidence.units)
         if (reason := reason_to_refuse(self.evidence, self.danger)) or not units:
@@ -143,7 +148,7 @@ class AnswerBuilder:
     def build(self) -> Answer:
         evidence = self.evidence
         books: dict[str, Book] = {book.id: book.book for book in self.context.books}
-        refusal = self._refusal()
+        refusal = self.refusal
         frame = Answer(
             self.typed,
             self.asked.text,

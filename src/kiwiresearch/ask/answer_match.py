@@ -13,9 +13,11 @@ from kiwiresearch.claims import names_in, without_dots_in_initials
 from kiwiresearch.text import fold, language_words, occurrences, plain_lower, quantities_in, stemmer
 from kiwiresearch.text.dates import dates_in
 
-# Matches 'Charles de Gaulle' in 'It was Charles de Gaulle'; not 'Paris' in 'Paris is in France'.
+# Matches 'Charles de Gaulle' in 'It was Charles de Gaulle', but not 'Paris' in 'near Leon. Paris is in France'. A full
+# stop after one letter ends no sentence: 'J. R. Hay'.
 NAME = re.compile(
-    r"(?<![.!?] )(?<!^)\b[A-Z][\w'’.-]+(?:\s+(?:(?:of|de|von|van|the|la|le|du|al|bin|ibn)\s+)?[A-Z][\w'’.-]+)*"
+    r"(?<![.!?] )(?<!^)\b[A-Z][\w'’.-]+"
+    r"(?:(?<!\w\w\.)\s+(?:(?:of|de|von|van|the|la|le|du|al|bin|ibn)\s+)?[A-Z][\w'’.-]+)*"
 )
 """Capitalised words, except at the start of the text or of a sentence."""
 

@@ -178,15 +178,15 @@ class PageFetcher:
         return FetchedPages(tuple(turns), tuple(new))
 
     def _answer(self, call: ToolCall, known: set[str]) -> tuple[str, tuple[Passage, ...]]:
+        if not self.can_fetch or self._fetch is None:
+            return NO_MORE_PAGES, ()
+        # Every call counts, so that a model that invents tools, arguments or paths is stopped as well.
+        self._fetches_left -= 1
         path = _path_in(call.arguments)
         if call.name != TOOL_NAME:
             return f"Unknown tool. The only tool is {TOOL_NAME}.", ()
         if not path:
             return 'The arguments must be JSON like {"path": "..."}.', ()
-        if not self.can_fetch or self._fetch is None:
-            return NO_MORE_PAGES, ()
-        # Counted before the page is read, so that a model that invents paths is stopped as well.
-        self._fetches_left -= 1
         try:
             found = self._fetch(path)
         # To the model, a page that cannot be read is a missing page; it continues with the passages it has.

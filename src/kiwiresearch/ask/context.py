@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from kiwiresearch.ask.answer import AnswerBook, AnswerCitation, Passage
-from kiwiresearch.ask.draft import snippet_of
 from kiwiresearch.ask.page_units import PageCache, SegmentedPage
 from kiwiresearch.ask.question import Question, read_question
 from kiwiresearch.ask.retrieval import Retriever
@@ -194,3 +193,16 @@ class AskContext:
 
 def answer_book(book: Book) -> AnswerBook:
     return AnswerBook(book.id, book.name, book.title, book.date, book.flavour, book.language)
+
+
+MAX_SNIPPET_CHARS = 300
+
+
+def snippet_of(text: str, start: int, end: int) -> str:
+    """The words around a quote, on one line."""
+    around = max((MAX_SNIPPET_CHARS - (end - start)) // 2, 0)
+    # At a word boundary; `find` gives -1 if there is none, so that `+ 1 or start` starts at the quote itself.
+    first = 0 if start <= around else text.find(" ", start - around, start) + 1 or start
+    last = len(text) if len(text) - end <= around else max(text.rfind(" ", end, end + around), end)
+    words = " ".join(text[first:last].split())
+    return f"{'… ' if first else ''}{words}{' …' if last < len(text) else ''}"

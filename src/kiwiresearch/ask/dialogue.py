@@ -20,7 +20,7 @@ def with_other_name(last: Utterance, other: str, subject: str) -> str:
     """'What is the capital of France?' with Germany instead; empty if nothing can be replaced."""
     preposition, bare = _split_preposition(other, last)
     # Before names: in 'How much may an adult with Addison's disease take?', 'for a child' replaces the adult.
-    if group := _with_other_group(last, bare):
+    if group := with_other_group(last, bare):
         return group
     # 'in Germany' replaces 'in France', not 'Napoleon'; if nothing was 'in' a place, the name after 'of' will do.
     names = [name for name in last.names if name.preposition == preposition] if preposition else list(last.names)
@@ -47,7 +47,7 @@ def _replace_name(last: Utterance, name: QuestionName, other: str) -> str:
     return last.text[:start] + other + last.text[name.end :]
 
 
-def _with_other_group(last: Utterance, other: str) -> str:
+def with_other_group(last: Utterance, other: str) -> str:
     """'How much may an adult take?' with a child instead."""
     groups, articles = last.vocabulary.words["groups"], last.vocabulary.words["articles"]
     place = next((at for at, token in enumerate(last.tokens) if token.lowered in groups), -1)
@@ -56,6 +56,13 @@ def _with_other_group(last: Utterance, other: str) -> str:
     # The article goes too, since the fragment has its own: 'an adult' becomes 'a child'.
     first = place - (place > 0 and last.tokens[place - 1].lowered in articles)
     return last.text[: last.tokens[first].start] + other + last.text[last.tokens[place].end :]
+
+
+def counts_group(last: Utterance) -> bool:
+    """Whether it asks 'How many children': then 'and the wife?' or 'and the children?' asks about the subject."""
+    words = last.vocabulary.words
+    counted = [token.lowered for token in last.tokens[1 : COUNTED_NOUN + 1]]
+    return len(counted) == COUNTED_NOUN and counted[0] in words["counting"] and counted[1] in words["groups"]
 
 
 def _with_other_noun(last: Utterance, other: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -36,14 +36,18 @@ ReplyKind = Literal["sentence", "heading"]
 MAX_LINE_CHARS = 4_000
 """A longer line is cut here, so that each new piece takes the same time to process."""
 
+KEY = re.compile(rf"[{KEY_ALPHABET}]{{{KEY_LENGTH}}}")
+ANY_KEY = rf"[a-z0-9]{{{KEY_LENGTH}}}"
 # '[k7fmqz]', '【3】' and '(abc2de, xyz9kk)'; not '(in 1809)'.
-GROUP = re.compile(r"\s*[\[【]([^\[\]【】\n]{1,80})[\]】]|\s*\(([a-z0-9]{6}(?:[,; ]+[a-z0-9]{6})*)\)")
+GROUP = re.compile(rf"\s*[\[【]([^\[\]【】\n]{{1,80}})[\]】]|\s*\(({ANY_KEY}(?:[,; ]+{ANY_KEY})*)\)")
 # Models turn keys into links: '[k7fmqz](https://…)' keeps its key, '[Darwin](…)' its words; no address is shown.
 LINK = re.compile(r"\[([^\[\]\n]{1,80})\]\([^()\s]{0,300}\)")
 BETWEEN = re.compile(r"[,;|\s]+")
-KEY = re.compile(rf"[{KEY_ALPHABET}]{{{KEY_LENGTH}}}")
-# 'k7fmqz', '3', '3†source', 'sources'; not 'see Fig. 2'.
-KEY_LIKE = re.compile(r"\d{1,3}(?:†\w*)?|(?=[a-z]*\d)[a-z0-9]{4,12}|[a-z]{6}|keys?|sources?", re.IGNORECASE)
+# 'k7fmqz', '3', '3†source', 'sources'; not '1809', '1980s', 'Fig. 2' or 'sodium', whose 'o' and 'i' are in no key.
+KEY_LIKE = re.compile(
+    rf"\d{{1,3}}(?:†\w*)?|(?!\d+(?:s|st|nd|rd|th)?$)(?=[a-z]*\d)[a-z0-9]{{4,12}}|keys?|sources?|(?-i:{KEY.pattern})",
+    re.IGNORECASE,
+)
 """Citation marks as models write them: a key, an invented key, or a number."""
 
 # 'Born. [k7fmqz] He' becomes 'Born [k7fmqz]. He'.
@@ -62,8 +66,8 @@ MARKER = re.compile(r"\s*(?:[-*•+–]|\d{1,2}[.)])\s+")
 HEADING = re.compile(r"\s*(?:#{1,6}\s+(.+?)|\*\*([^*]+)\*\*:?)[\s#]*")
 MARKUP = re.compile(r"\*\*|__|`|^\s*#{1,6}\s+|^\s*>\s*")
 BEFORE_STOP = re.compile(r"\s+(?=[.,;:?!])")
-TWO_STOPS = re.compile(r"([.?!…])\.(?=$|\s)")
-"""Removing a mark between two stops leaves both: 'born.[1].' becomes 'born..'."""
+TWO_STOPS = re.compile(r"(?<!\.)([.?!…])\.(?=$|\s)")
+"""Removing a mark between two stops leaves both: 'born.[1].' becomes 'born..'; three are meant."""
 
 
 class ReplySentence(NamedTuple):
@@ -79,11 +83,13 @@ class SentenceCutter:
     """Takes a reply in pieces of any size and gives its sentences, each as soon as the next one starts.
 
     How the reply is split into pieces does not matter. With `by_line`, lines are not cut.
+    `keys` are those of the prompt.
     """
 
-    def __init__(self, language: str = "eng", *, by_line: bool = False) -> None:
+    def __init__(self, language: str = "eng", *, by_line: bool = False, keys: Container[str] = ()) -> None:
         self._language = language
         self._by_line = by_line
+        self._keys = keys
         self._line = ""
         self._count = 0
 
@@ -110,7 +116,7 @@ class SentenceCutter:
     def _read(self, line: str, *, is_complete: bool = False) -> Iterator[ReplySentence]:
         heading = HEADING.fullmatch(line)
         if heading and is_complete and not self._count:
-            found = reply_sentence(heading[1] or heading[2], "line")
+            found = reply_sentence(heading[1] or heading[2], self._keys, "line")
             yield from [found._replace(kind="heading")] if found.text else []
             return
         marker = MARKER.match(line)
@@ -124,19 +130,20 @@ class SentenceCutter:
             if not is_complete and not re.match(r"\s*\S+\s", body[end:]):
                 return  # the next word may still show that the sentence continues
             self._count = index + 1
-            found = reply_sentence(body[start:end], opens if index == 0 else "")
+            found = reply_sentence(body[start:end], self._keys, opens if index == 0 else "")
             if found.text:
                 yield found
 
 
-def reply_sentence(text: str, opens: LineStart = "") -> ReplySentence:
+def reply_sentence(text: str, known: Container[str] = (), opens: LineStart = "") -> ReplySentence:
     """A sentence, and the keys removed from it."""
     keys: list[str] = []
 
     def without_keys(found: re.Match[str]) -> str:
         marks = BETWEEN.split((found[1] or found[2]).strip())
         # '(planet)' has six letters as well, so round brackets without a digit are left alone.
-        if not all(KEY_LIKE.fullmatch(mark) for mark in marks) or (found[2] and not any(map(str.isdigit, found[2]))):
+        are_keys = all(mark.lower() in known or KEY_LIKE.fullmatch(mark) for mark in marks)
+        if not are_keys or (found[2] and not any(map(str.isdigit, found[2]))):
             return found[0]
         keys.extend(mark.lower() for mark in marks)
         return ""
@@ -207,7 +214,6 @@ SUPPORTED_SHARE: dict[AskMode, float] = {"default": 0.6, "eli10": 0.45, "advance
 """The share of words that must be in the passage. Simple words often are not; numbers, names and denials must be."""
 
 MAX_DROPPED_CHARS = 200
-MAX_SNIPPET_CHARS = 300
 # '**General (no local citation)** …'; not 'In general, …'.
 SENTINEL = re.compile(r"\W*general\s*\(\s*no\s+local\s+cit\w*\s*\)\W*", re.IGNORECASE)
 """The marker of general words, which models do not always write exactly like `GENERAL`."""
@@ -241,7 +247,7 @@ class Draft:
         self._quote_of = quote_of
         self._withhold_general = withhold_general
         self._quiz = Quiz() if found.mode == "quiz" else None
-        self._cutter = SentenceCutter(self.language, by_line=self._quiz is not None)
+        self._cutter = SentenceCutter(self.language, by_line=self._quiz is not None, keys=self.passages)
         self._quotes: dict[str, PassageSentence] = {}
         self._previous_support: tuple[Passage, ...] | None = ()
         self._heading = ""
@@ -284,7 +290,7 @@ class Draft:
     def general(self, words: str) -> Iterator[str]:
         """An unsupported reply, presented as the model's general knowledge."""
         self.is_general, self.rejected, self._opens = True, [], ""
-        cutter = SentenceCutter(self.language)
+        cutter = SentenceCutter(self.language, keys=self.passages)
         for said in [*cutter.feed(words), *cutter.end()]:
             yield from filter(None, [self._take_general(said)])
 
@@ -388,13 +394,3 @@ class Draft:
         self.rejected.append(RejectedSentence(text[:MAX_DROPPED_CHARS], reason))
         self._previous_support = None
         return ""
-
-
-def snippet_of(text: str, start: int, end: int) -> str:
-    """The words around a quote, on one line."""
-    around = max((MAX_SNIPPET_CHARS - (end - start)) // 2, 0)
-    # At a word boundary; `find` gives -1 if there is none, so that `+ 1 or start` starts at the quote itself.
-    first = 0 if start <= around else text.find(" ", start - around, start) + 1 or start
-    last = len(text) if len(text) - end <= around else max(text.rfind(" ", end, end + around), end)
-    words = " ".join(text[first:last].split())
-    return f"{'… ' if first else ''}{words}{' …' if last < len(text) else ''}"

@@ -71,8 +71,8 @@ def footer_markdown(answer: Answer, link: CitationLink, address: PageAddress | N
 
 def without_footer(text: str) -> str:
     """The answer itself, from the text of one that a client sends back."""
-    # That is '\n---\n': clients may change how many blank lines are around the rule.
-    return text.partition(FOOTER_RULE.strip("\n").join("\n\n"))[0].strip()
+    # Clients may change how many blank lines are around the rule.
+    return text.partition("\n---\n")[0].strip()
 
 
 def defused(text: str) -> str:

@@ -51,10 +51,6 @@ class SegmentedPage:
     def text(self, unit: PageUnit) -> str:
         return self.page.text[unit.start : unit.end]
 
-    @property
-    def passages(self) -> tuple[Passage, ...]:
-        return tuple(map(self.passage, range(len(self.spans))))
-
     def passage(self, index: int) -> Passage:
         first, after = self.spans[index]
         start, end = self.units[first].start, self.units[after - 1].end

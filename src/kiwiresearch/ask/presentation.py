@@ -187,12 +187,6 @@ AnswerPart = (
 )
 
 
-def parts_of(answer: Answer) -> Iterator[AnswerPart]:
-    """All parts of an answer, in the order in which they are shown."""
-    yield from body_parts(answer)
-    yield from footer_parts(answer)
-
-
 def body_parts(answer: Answer) -> Iterator[BodyPart]:
     """The answer itself, without duplicate sentences; nothing if there is none."""
     if not answer.model and answer.lines:

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kiwiresearch.claims import TITLE_QUALIFIER, names_in, without_dots_in_initials
+from kiwiresearch.claims import names_in, without_dots_in_initials
 from kiwiresearch.reader import TITLE_UNIT, Mention, TextToRead
-from kiwiresearch.text import POSSESSIVE, fold
+from kiwiresearch.text import POSSESSIVE, fold, without_qualifier
 
 if TYPE_CHECKING:
     from kiwiresearch.reader import Reader
@@ -60,7 +60,7 @@ def context_in(
     context = PronounContext(text, at, end, (*names, Mention(TITLE_UNIT, 0, len(text.title))))
     if with_title and not is_about_other:
         return context
-    title = fold(TITLE_QUALIFIER.sub("", text.title)).split()
+    title = fold(without_qualifier(text.title)).split()
 
     def is_title(name: Mention) -> bool:
         words = fold(context.words(name)).split()
@@ -97,7 +97,7 @@ def likely_referent(reader: Reader, context: PronounContext) -> Referent:
     def with_short_forms(name: str) -> float:
         if shares[name] < MIN_SHARE:
             return shares[name]  # "Newton" is not short for "Newton's Cradle"
-        return sum(shares[share] for share in shares if _is_short_for(folded[share], folded[name]))
+        return sum(shares[short] for short in shares if _is_short_for(folded[short], folded[name]))
 
     # Of 'Newton' and 'Isaac Newton' the sums differ, since only the full name collects the short one; ties are resolved
     # by length and spelling, so that the order of the names does not matter.

@@ -122,7 +122,7 @@ class ConversationWords:
 PRONOUN_KINDS = ("male", "female", "thing", "several", "place", "time", "pointing")
 MAX_JOINING_WORDS = 2
 MAX_GAP = 2
-"""A space, or a full stop and a space."""
+"""A space, or a full stop or comma and a space: 'St. Paul', 'Paris, Texas'."""
 
 
 def question_tokens(text: str) -> tuple[QuestionToken, ...]:

@@ -52,7 +52,8 @@ def _make(database: AtlasDatabase, folder: Path, _: BookIdentity) -> None:
         f"""CREATE TABLE ties AS
         SELECT person, entry, number, value,
             coalesce(
-                first_value(page IGNORE NULLS) OVER told, person || '{PAGELESS_MARK}' || min(number) OVER told
+                first_value(page IGNORE NULLS) OVER same_relative,
+                person || '{PAGELESS_MARK}' || min(number) OVER same_relative
             ) AS relative
         FROM (
             SELECT people.path AS person, people.entry, number, field, value, pages_of.path AS page,
@@ -62,7 +63,7 @@ def _make(database: AtlasDatabase, folder: Path, _: BookIdentity) -> None:
                 ) THEN '' ELSE called_so END AS called
             FROM people LEFT JOIN pages_of ON people.target = pages_of.path
             WHERE field IN ({relations}) AND people.target <> people.path
-        ) WINDOW told AS (
+        ) WINDOW same_relative AS (
             PARTITION BY person, field, called ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
         )"""
     )

@@ -52,7 +52,7 @@ CLAIMS = f"""SELECT 'event' AS kind, path, {sql_title_of_path("path")} AS page_t
     start, "end", disputed, earliest, edtf, claim_type = 'timeline' AS is_own, number, true AS is_past_life
 FROM claims WHERE earliest = latest AND regexp_full_match(edtf, '{DAY}')"""
 PEOPLE = f"""SELECT if(field = 'birth_date', 'birth', 'death') AS kind, path, name AS page_title, name AS text,
-    '' AS section, start, "end", false AS disputed, earliest, edtf, false AS is_own, 1000000 AS number,
+    '' AS section, start, "end", false AS disputed, earliest, edtf, false AS is_own, number,
     field = 'death_date' OR entry IN (SELECT entry FROM people WHERE field = 'death_date') AS is_past_life
 FROM people WHERE field IN ('birth_date', 'death_date') AND earliest = latest AND regexp_full_match(edtf, '{DAY}')"""
 

@@ -69,7 +69,7 @@ def numbers(
     if not numeric:
         return ()
     min_points = MIN_SHARE * numeric[0].points
-    rows: list[tuple[MergedClaim, Measure]] = []
+    rows: list[tuple[MergedClaim, Measure, bool]] = []
     per_subject: Counter[str] = Counter()
     for merged_claim in numeric:
         measure = _main_measure(merged_claim.best)
@@ -77,7 +77,7 @@ def numbers(
         if merged_claim.points < min_points or not measure.what or per_subject[key] >= MAX_PER_SUBJECT:
             continue
         # The same value in other words is not merged with it, but must not get a second row.
-        if any(same_value(merged_claim.best, other.best) for other, _ in rows):
+        if any(same_value(merged_claim.best, other.best) for other, *_ in rows):
             continue
         is_plain = measures_subject(merged_claim.best, measure, grammar_of(merged_claim.claims[0].language))
         if not is_plain and (
@@ -85,13 +85,13 @@ def numbers(
         ):
             continue
         per_subject[key] += 1
-        rows.append((merged_claim, measure))
+        rows.append((merged_claim, measure, is_plain))
         if len(rows) == MAX_FIGURES:
             break
     # Reversed, so that the smallest number of each subject remains: subjects are in the order of their best rows.
-    first = {folded_name(measure.of): number for number, (_, measure) in reversed(list(enumerate(rows)))}
+    first = {folded_name(measure.of): number for number, (_, measure, _) in reversed(list(enumerate(rows)))}
     ordered = sorted(rows, key=lambda row: first[folded_name(row[1].of)])
-    return tuple(_figure(item, measure, disagreeing) for item, measure in ordered)
+    return tuple(_figure(item, measure, disagreeing, is_plain=is_plain) for item, measure, is_plain in ordered)
 
 
 def _is_clear_row(claim: Claim, weights: ClaimWeights) -> bool:
@@ -113,7 +113,9 @@ def _main_measure(claim: Claim) -> Measure:
     return next(iter(large or named), claim.measures[0])
 
 
-def _figure(merged_claim: MergedClaim, measure: Measure, disagreeing: dict[ClaimId, ValueDifference]) -> Figure:
+def _figure(
+    merged_claim: MergedClaim, measure: Measure, disagreeing: dict[ClaimId, ValueDifference], *, is_plain: bool
+) -> Figure:
     text, quantity = merged_claim.best.text, measure.quantity
     value = text[quantity.start : quantity.end]
     qualifier = f"{quantity.qualifier} " if quantity.qualifier else ""
@@ -121,7 +123,6 @@ def _figure(merged_claim: MergedClaim, measure: Measure, disagreeing: dict[Claim
     if quantity.is_range and " and " in value:
         qualifier = "between "
     claims = tuple(weighed.claim.id for weighed in merged_claim.claims[:MAX_CLAIMS])
-    is_plain = measures_subject(merged_claim.best, measure, grammar_of(merged_claim.claims[0].language))
     return Figure(
         value=f"{qualifier}{value}",
         what=measure.what if is_plain else "",

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
-from kiwiresearch.brief.brief import Brief, Dispute, PartKey, Statement, StatementGroup, SupportLevel
+from kiwiresearch.brief.brief import Brief, Dispute, PartKey, Statement, StatementGroup
 from kiwiresearch.brief.citations import can_follow, topic_pages_of
+from kiwiresearch.brief.support import SUPPORT_LEVELS
 from kiwiresearch.claims import Claim, SentenceFault, fault_of
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm import Model, context_size, estimate_tokens
@@ -21,8 +22,6 @@ RejectionReason = (
     SentenceFault
     | Literal["wrong form", "no key", "unknown key", "more than one view", "said twice", "too many sentences"]
 )
-SUPPORT_LEVELS: tuple[SupportLevel, ...] = get_args(SupportLevel)
-"""From the most certain to the least."""
 MIN_SOURCE_SHARE = 0.6
 """The share of a sentence's words that must come from its supporting claims."""
 MAX_SENTENCE_CHARS = 320

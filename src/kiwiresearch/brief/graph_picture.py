@@ -100,9 +100,9 @@ def _columns(pages: Sequence[BriefSource], chosen: Sequence[int], links: Sequenc
     depths = sorted({_column(pages[index]) for index in chosen})
     columns = [[index for index in chosen if _column(pages[index]) == depth] for depth in depths]
     near: dict[int, list[int]] = {index: [] for index in chosen}
-    for link, other, _ in links:
-        near[link].append(other)
-        near[other].append(link)
+    for page, other, _ in links:
+        near[page].append(other)
+        near[other].append(page)
     # The barycentre heuristic for layered graphs: each page moves to the mean position of the pages it is linked to.
     for _ in range(SWEEPS):
         place = {item: (n + 0.5) / len(column) for column in columns for n, item in enumerate(column)}
@@ -149,9 +149,9 @@ def _heads(pages: Sequence[BriefSource], columns: Sequence[Sequence[int]], catal
 
 
 def _edges(links: Sequence[DrawnLink], nodes: dict[int, DrawnPage]) -> Iterator[str]:
-    for link, other, led in reversed(links):
+    for page, other, led in reversed(links):
         # Drawn in reverse, so that the links that led to a page are above the others.
-        yield f'<path class="{"led" if led else "link"}" d="{_curve(nodes[link], nodes[other])}"/>'
+        yield f'<path class="{"led" if led else "link"}" d="{_curve(nodes[page], nodes[other])}"/>'
 
 
 def _curve(one: DrawnPage, other: DrawnPage) -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kiwiresearch.brief.brief import SupportLevel
+from kiwiresearch.brief.support import SUPPORT_LEVELS
 from kiwiresearch.document import Block, LineList, Paragraph, Span, line_of
 from kiwiresearch.messages import FALLBACK, catalogue_in
-
-LABELS: tuple[SupportLevel, ...] = ("well supported", "supported", "one source", "hedged", "disputed")
 
 
 def legend() -> Iterator[Block]:
@@ -16,7 +14,9 @@ def legend() -> Iterator[Block]:
     catalogue = catalogue_in(FALLBACK)
     yield _explained("support")
     yield LineList(
-        tuple(line_of(Span(label, strong=True), f": {catalogue(f'legend.sureness.{label}')}") for label in LABELS)
+        tuple(
+            line_of(Span(label, strong=True), f": {catalogue(f'legend.sureness.{label}')}") for label in SUPPORT_LEVELS
+        )
     )
     yield Paragraph(line_of(catalogue("legend.running")))
     yield _explained("hedged")

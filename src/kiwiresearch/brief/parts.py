@@ -16,7 +16,7 @@ from kiwiresearch.brief.sources import BriefInput
 from kiwiresearch.brief.support import MergedClaim, is_hedged, statement_of
 from kiwiresearch.claims import Claim, has_claim_tables
 from kiwiresearch.messages import Message
-from kiwiresearch.text import DOUBT_KINDS, jaccard, language_words
+from kiwiresearch.text import DOUBT_KINDS, jaccard, language_words, without_qualifier
 from kiwiresearch.text.dates import DateMention
 from kiwiresearch.zim import EntryRef
 
@@ -98,7 +98,7 @@ def _link_counts(used: UsedClaims) -> Counter[str]:
 def _defines_its_page(merged: MergedClaim) -> bool:
     """Whether a claim is from the lead of the page about its subject, and says what that is."""
     claim = merged.best
-    title = re.sub(r"\s*\([^()]*\)\s*$", "", claim.page_title)
+    title = without_qualifier(claim.page_title)
     if (
         claim.section
         or claim.type != "definition"

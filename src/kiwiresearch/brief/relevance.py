@@ -15,8 +15,8 @@ from kiwiresearch.claims import Claim, SentenceFilter, all_sentences, sentences_
 from kiwiresearch.crawl import CrawlState, StartStep
 from kiwiresearch.embed import Vectors, similarity, static_embedder
 from kiwiresearch.page import PageDoc
-from kiwiresearch.search import QUALIFIER, Score
-from kiwiresearch.text import AspectWords, language_words, stems_in
+from kiwiresearch.search import Score
+from kiwiresearch.text import AspectWords, language_words, stems_in, without_qualifier
 from kiwiresearch.zim import EntryRef
 
 NEIGHBOUR_SENTENCES = 2
@@ -74,7 +74,7 @@ class Relevance:
             for ref, step in state.visited.items()
             if not self.topic_pages
             # A name of several words is rarely anything else, so those pages need no link.
-            or " " in _bare(self.head)
+            or " " in without_qualifier(self.head)
             or any(EntryRef(ref.book, offer.path) in self.topic_pages for offer in step.offers)
         )
         """Pages on which the name of the subject means the subject: those that link to its page, if it has one."""
@@ -267,7 +267,7 @@ def _pattern(name: str, language: str, longer_names: frozenset[str] = frozenset(
 
     It is not found where one of `longer_names` precedes it.
     """
-    bare = _bare(name)
+    bare = without_qualifier(name)
     short = [word.upper() for word, names in language_words(language).abbreviated.items() if bare in names]
     words = [re.escape(bare), *(r"\.?".join(word) for word in short)]
     # 'World War I' is not named where 'World War II' is, nor 'India' in 'Indian'.
@@ -283,7 +283,7 @@ def _longer_name(name: str, title: str) -> str:
 
     Not before a single word: an 'Emperor Penguin' is a penguin, and 'South Australia' a part of Australia.
     """
-    bare = _bare(name)
+    bare = without_qualifier(name)
     before = title.partition(f" {bare}")[0] if _is_proper(bare) and f" {bare}" in title else ""
     last = before.rpartition(" ")[2]
     return last if last[:1].isupper() else ""
@@ -292,11 +292,6 @@ def _longer_name(name: str, title: str) -> str:
 def _is_proper(bare: str) -> bool:
     """Whether a name has several words and a capital in the last one."""
     return " " in bare and bare.rpartition(" ")[2][:1].isupper()
-
-
-def _bare(name: str) -> str:
-    """A title without its qualifier: 'Mercury' of 'Mercury (element)'."""
-    return QUALIFIER.sub("", name).strip() or name
 
 
 def centroid(rows: Vectors) -> Vectors:

@@ -140,12 +140,12 @@ class _ReportWriter:
     def __init__(self, brief: Brief, addresses: Mapping[str, str], *, is_shared: bool) -> None:
         self._brief = brief
         self._addresses = addresses
-        self._is_passed_on = is_shared
+        self._is_shared = is_shared
         self._citing = BriefCitations(brief)
 
     def blocks(self) -> Iterator[Block]:
         brief = self._brief
-        yield from _opening(brief, _origin(brief) if self._is_passed_on else _made_from(brief))
+        yield from _opening(brief, _origin(brief) if self._is_shared else _made_from(brief))
         yield from self._part("summary", chain(self._images(None), self._prose(brief.summary)))
         yield from self._part("body", self._body(brief.body))
         yield from self._part("definitions", self._compact(brief.definitions))
@@ -159,7 +159,7 @@ class _ReportWriter:
         yield from self._part("legend", legend() if brief.claims else ())
         yield from self._part("bibliography", self._bibliography())
         yield from self._part("gathering", (Paragraph(line_of(message)) for message in brief.story))
-        if self._is_passed_on:
+        if self._is_shared:
             yield from self._part("about", (Paragraph(line_of(about_document(brief))),))
             return
         settings = tuple(map(setting_row, brief.sources.settings))
@@ -168,7 +168,7 @@ class _ReportWriter:
     def _part(self, key: Section, blocks: Iterable[Block]) -> Iterator[Block]:
         """A part under its heading; an empty one is left out, or says that it is empty."""
         inside = tuple(blocks)
-        if not inside and key in EMPTY_PART_NOTES and (key == "summary" or not self._is_passed_on):
+        if not inside and key in EMPTY_PART_NOTES and (key == "summary" or not self._is_shared):
             inside = (Paragraph(line_of(EMPTY_PART_NOTES[key])),)
         if inside:
             yield Heading(line_of(HEADINGS[key]), 2, key)
@@ -323,8 +323,8 @@ class _ReportWriter:
 
     def _source(self, source: BriefSource, titles: Mapping[BookId, str]) -> Line:
         book = f" ({titles.get(source.ref.book, source.ref.book)})" if len(titles) > 1 else ""
-        score = "" if self._is_passed_on else f" — depth {source.depth}, score {points_text(source.points)}"
-        why = (f" — {source.why}" if self._is_passed_on else f": {source.why}") if source.why else ""
+        score = "" if self._is_shared else f" — depth {source.depth}, score {points_text(source.points)}"
+        why = (f" — {source.why}" if self._is_shared else f": {source.why}") if source.why else ""
         return line_of(Span(source.title.strip() or source.ref.path, source.url), f"{book}{score}{why}")
 
 

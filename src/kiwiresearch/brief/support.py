@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import get_args
 
 from kiwiresearch.brief.brief import Statement, SupportLevel
 from kiwiresearch.brief.importance import (
@@ -217,6 +218,8 @@ def is_same_source(one: WeightedClaim, other: WeightedClaim) -> bool:
 
 
 # From this many pages on, a claim is well supported even without references.
+SUPPORT_LEVELS: tuple[SupportLevel, ...] = get_args(SupportLevel)
+"""From the most certain to the least."""
 MANY_PAGES = 3
 MAX_CLAIMS = 8
 

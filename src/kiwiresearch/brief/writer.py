@@ -201,10 +201,11 @@ def _accepted(
         if sentence is None:
             rejected.append(RejectedDraftSentence(part, "wrong form", ""))
             continue
-        judged = keyed_brief.judge(part, sentence.text, sentence.keys)
         if index >= MAX_READ_SENTENCES:
-            judged = RejectedDraftSentence(part, "too many sentences", printable(sentence.text)[:120])
-        elif isinstance(judged, DraftLine) and judged.rule_written not in allowed:
+            rejected.append(RejectedDraftSentence(part, "too many sentences", printable(sentence.text)[:120]))
+            continue
+        judged = keyed_brief.judge(part, sentence.text, sentence.keys)
+        if isinstance(judged, DraftLine) and judged.rule_written not in allowed:
             judged = RejectedDraftSentence(part, "unknown key", judged.statement.text[:120])
         elif isinstance(judged, DraftLine) and any(_repeats(judged, line) for line in lines):
             judged = RejectedDraftSentence(part, "said twice", judged.statement.text[:120])
@@ -213,8 +214,8 @@ def _accepted(
             continue
         rejected.append(judged)
         rule = keyed_brief.first_known(sentence.keys)
-        # What was said already, or too much, needs no replacement.
-        if rule in allowed and judged.reason not in ("said twice", "too many sentences"):
+        # What was said already needs no replacement.
+        if rule in allowed and judged.reason != "said twice":
             replacement = DraftLine(rule, rule)
             if not any(_repeats(replacement, line) for line in lines):
                 lines.append(replacement)

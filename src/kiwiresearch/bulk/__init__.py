@@ -8,7 +8,7 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.bulk.batch import PAGE_TIMEOUT_S, PageTimeout, time_limit
-    from kiwiresearch.bulk.finished_folder import BookIdentity, BulkFolder, check_folder, open_folder
+    from kiwiresearch.bulk.finished_folder import MANIFEST, BookIdentity, BulkFolder, check_folder, open_folder
     from kiwiresearch.bulk.run import BulkProgress, Engine, WrittenFolder, unfinished_progress, write_book
     from kiwiresearch.bulk.tables import CHOICES, Row, checked_tables, from_parquet
 else:

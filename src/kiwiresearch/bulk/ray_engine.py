@@ -39,15 +39,12 @@ class PackedShard(TypedDict):
 
 
 class BatchReply(TypedDict):
-    """The result of a batch, or why it failed."""
+    """The result of a batch, or why it failed; a single row, because Ray splits results of a task between rows."""
 
     number: int
     problem: str
     remedy: str
     shards: list[PackedShard]
-
-
-"""The result of a batch as a single row, because Ray splits results of a task between rows."""
 
 
 def by_ray(work: BulkWork, numbers: Sequence[int], workers: int = 0, address: str = "") -> Batches:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         TreeRecord,
         VerificationRecord,
     )
+    from kiwiresearch.cases.merges import ProposedMerge
     from kiwiresearch.cases.person_proof import PROOF_FILES, ProofFormat, ProofSummary, proof_file, proof_summary
     from kiwiresearch.cases.record_builder import (
         CachedCase,

@@ -165,8 +165,11 @@ def _after_blocks(body: bytes, at: int) -> int:
 
 
 SOS, EOI, COM = 0xDA, 0xD9, 0xFE
-KEPT_APPS = frozenset({0xE0, 0xE2, 0xEE})
-"""JFIF, colour profiles, and the colour transform of Adobe: without them a picture looks different."""
+JFIF = 0xE0
+KEPT_APPS = {JFIF: b"JFIF\0", 0xE2: b"ICC_PROFILE\0", 0xEE: b"Adobe"}
+"""The application blocks without which a picture looks different: resolution, colours, and how Adobe stores them."""
+JFIF_BYTES = 18
+"""The length of the JFIF block with its marker, up to the thumbnail, whose size is in the last two bytes."""
 APPS = range(0xE0, 0xF0)
 EXIF = b"Exif\0\0"
 ORIENTATION = 0x0112
@@ -195,8 +198,16 @@ def _clean_jpeg(body: bytes) -> Iterator[bytes]:
         # Without its orientation, a picture taken with the camera held upright would be shown lying on its side.
         if marker == 0xE1 and segment[4:10] == EXIF:
             yield _only_orientation(segment[10:])
-        elif marker != COM and (marker not in APPS or marker in KEPT_APPS) and segment[4:8] != b"MPF\0":
+        elif marker in KEPT_APPS and segment.startswith(KEPT_APPS[marker], 4):
+            yield _without_thumbnail(segment) if marker == JFIF else segment
+        elif marker != COM and marker not in APPS:
             yield segment
+
+
+def _without_thumbnail(jfif: bytes) -> bytes:
+    if len(jfif) <= JFIF_BYTES:
+        return jfif
+    return jfif[:2] + struct.pack(">H", JFIF_BYTES - 2) + jfif[4 : JFIF_BYTES - 2] + b"\0\0"
 
 
 def _end_of_scan(body: bytes, at: int) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from kiwiresearch.cases.case_location import CaseLocation, location_of
 from kiwiresearch.cases.exports import CaseFormat, export_text
 from kiwiresearch.cases.import_log import kept_records, media_files
+from kiwiresearch.cases.merges import shown_rationale, stored_proposals
 from kiwiresearch.cases.sources import OpenSources, open_case_sources
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
@@ -26,11 +27,11 @@ from kiwiresearch.kin.loop import (
     ResearchStep,
     evaluate,
     query_label,
-    undecided_pairs,
     update_living_status,
 )
 from kiwiresearch.kin.privacy import Mask, ShownTree, WithheldPeople, find_withheld, shown_tree
 from kiwiresearch.kin.report import MergeEntry, ReportInput, SearchEntry, Stop, lifespan, shown_conflict
+from kiwiresearch.kin.resolve import ordered_pair
 from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.messages import Message
 from kiwiresearch.text import fold
@@ -282,7 +283,11 @@ class Case:
             generations=self.settings.generations,
             conflicts=tuple(map(shown_conflict, self.derived(find_tree_conflicts, mode))),
             merges=tuple(self._merges(tree, mask)),
-            possible_duplicates=tuple(pair for pair in undecided_pairs(self.store) if set(pair) <= tree.persons.keys()),
+            possible_duplicates=tuple(
+                ordered_pair(*merge.pair)
+                for merge in stored_proposals(self.store)
+                if set(merge.pair) <= tree.persons.keys()
+            ),
             searches=tuple(self.searches(mode)),
             stop=Stop(str(stop.get("reason", "")), str(stop.get("words", ""))),
             kinship=_kinship(KinshipFinder(tree), tree, seeds),
@@ -345,7 +350,7 @@ class Case:
             person = self.store.canonical(cluster.canonical_id)
             if person in tree.persons:
                 names = tuple(dict.fromkeys((tree.persons[person].name, *tree.persons[person].names)))
-                texts = mask.text(cluster.merge_rationale), mask.text(cluster.why_not_merge)
+                texts = mask.text(shown_rationale(cluster)), mask.text(cluster.why_not_merge)
                 yield MergeEntry(person, names, *texts, cluster.score, cluster.decided_by, cluster.state == "reverted")
 
     def searches(self, mode: PrivacyMode) -> Iterator[SearchEntry]:

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from kiwiresearch.cases.attached_files import PICTURES, checked_file, require_room
-from kiwiresearch.cases.review import DEFAULT_REASON
+from kiwiresearch.cases.merges import DEFAULT_REASON
 from kiwiresearch.cases.statements import (
-    ENTERED_RELIABILITY,
     MAX_VALUE,
     NO_SOURCE,
     USER_SOURCE,
@@ -32,6 +31,7 @@ from kiwiresearch.errors import BadUsage, NothingFound, OutOfDate
 from kiwiresearch.kin import (
     DATE_FIELDS,
     KIND_OF_FIELD,
+    MANY_VALUED,
     PARENT_FIELDS,
     RELATION_FIELDS,
     SEX_OF_PARENT,
@@ -41,16 +41,16 @@ from kiwiresearch.kin import (
     Qualifier,
     Sex,
     SourceId,
+    ancestors,
     row_id,
 )
+from kiwiresearch.kin.loop import RELIABILITY
 from kiwiresearch.kin.store import AttachmentRole, EditKind
 from kiwiresearch.text.dates import DateRange
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
 
-MULTI_VALUE_FIELDS: tuple[FieldName, ...] = ("occupation", "title", "marriage_date", "marriage_place", "grandparent")
-"""Fields of which a person may have several values that do not compete."""
 RelativeRole = Literal["father", "mother", "parent", "child", "spouse", "partner", "sibling"]
 ROLES: tuple[RelativeRole, ...] = get_args(RelativeRole)
 QUALIFIERS: tuple[Qualifier, ...] = tuple(item for item in get_args(Qualifier) if item != "disputed")
@@ -126,7 +126,7 @@ def add_fact(
         if instead_of and instead_of != entered:
             _reject(case, instead_of)
         # Of several occupations, for example, none is preferred to the others.
-        if instead_of or field not in MULTI_VALUE_FIELDS:
+        if instead_of or field not in MANY_VALUED:
             case.store.decide_preferred(entered)
     return entered
 
@@ -137,7 +137,7 @@ def _store_fact(case: Case, person: PersonId, fact: ExtractedFact, source: Sourc
         fact,
         source,
         status="verified",
-        reliability=ENTERED_RELIABILITY,
+        reliability=RELIABILITY["user"],
         information=basis.information,
     )
 
@@ -227,9 +227,16 @@ def _put_tie(
     kind = KIND_OF_FIELD[role]
     # The parent comes first in a tie.
     first, second = (other, person) if role in PARENT_FIELDS else (person, other)
-    if kind == "parent_of" and case.store.canonical(second) in _ancestors(case, first):
+    parent, child = case.store.canonical(first), case.store.canonical(second)
+    if kind == "parent_of" and child in {parent, *ancestors(case.store.tree(), parent)}:
         raise BadUsage("Nobody can be their own ancestor.", remedy="Remove the wrong relationship first.")
     known = case.store.person(other)
+    sex = SEX_OF_PARENT.get(role)
+    if sex and known.sex not in ("", sex):
+        raise BadUsage(
+            f"{known.name!r} is {known.sex} and cannot be the {role}.",
+            remedy="Choose another relationship, for example parent, or correct the sex first.",
+        )
     fact, source = build_statement(case, person, role, known.name, basis, details.since)
     fact = replace(fact, until=details.until, qualifier=details.qualifier)
     tie = case.store.assert_tie(
@@ -239,24 +246,14 @@ def _put_tie(
         fact,
         source,
         status="verified",
-        reliability=ENTERED_RELIABILITY,
+        reliability=RELIABILITY["user"],
         information=basis.information,
     )
     case.store.decide(tie, "accepted")
-    if (sex := SEX_OF_PARENT.get(role)) and not known.sex:
+    if sex and not known.sex:
         stated = replace(fact, field="sex", value=sex, when=None, until=None, qualifier="")
         _store_fact(case, other, stated, source, basis)
     return tie
-
-
-def _ancestors(case: Case, person: PersonId) -> set[PersonId]:
-    """A person and all their ancestors."""
-    tree, found, waiting = case.store.tree(), set[PersonId](), [case.store.canonical(person)]
-    while waiting:
-        if (one := waiting.pop()) not in found:
-            found.add(one)
-            waiting += tree.parents(one)
-    return found
 
 
 def add_relative(
@@ -284,14 +281,14 @@ def remove_person(case: Case, person: PersonId, basis: Basis = NO_SOURCE) -> Non
 
 def merge(case: Case, kept: PersonId, other: PersonId, basis: Basis = NO_SOURCE) -> str:
     """Merge two people, and return the id of the merge."""
-    why = basis.note.strip() or DEFAULT_REASON
     names = _require_people(case, kept, other)
     with _editing(case, "merge", [kept, other], basis, names=names):
         return case.store.merges.merge(
             kept,
             other,
-            rationale=why,
-            why_not_split=why,
+            # The note may name anybody, and only the owner sees `why_not_split`.
+            rationale=DEFAULT_REASON,
+            why_not_split=basis.note.strip() or DEFAULT_REASON,
             why_not_merge="decided by a person",
             decided_by="user",
             even_if_separated=True,

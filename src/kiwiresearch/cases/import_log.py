@@ -17,7 +17,7 @@ from kiwiresearch.kin.gedcom import (
     TagCount,
     kept_from_json,
     media_names,
-    media_type_of,
+    media_type_by_name,
     with_ids,
 )
 from kiwiresearch.kin.store import IMPORTS, CaseStore
@@ -116,7 +116,7 @@ def media_files(store: CaseStore, location: CaseLocation, kept: Iterable[KeptRec
     for name in sorted({name for item in kept for name in media_names(item.lines)} & digests.keys()):
         with location.opened_upload(digests[name]) as path:
             if path is not None:
-                found.append(MediaFile(name, media_type_of(name), path.read_bytes()))
+                found.append(MediaFile(name, media_type_by_name(name), path.read_bytes()))
     return tuple(found)
 
 

@@ -49,6 +49,7 @@ class _Matcher:
         self, before: Mapping[PersonId, Person], imported: set[PersonId], ids: Iterable[tuple[str, str, PersonId]]
     ) -> None:
         self.found: dict[PersonId, PersonId] = {}
+        self._taken: set[PersonId] = set()
         self._before = before
         self._by_value: dict[tuple[str, str], set[PersonId]] = defaultdict(set)
         self._by_file: dict[str, dict[str, PersonId]] = defaultdict(dict)
@@ -86,8 +87,9 @@ class _Matcher:
         return shares.most_common(1)[0][0] if shares else ""
 
     def _take(self, person: Person, other: PersonId) -> None:
-        if person.id not in self.found and other in self._before and other not in self.found.values():
+        if person.id not in self.found and other in self._before and other not in self._taken:
             self.found[person.id] = other
+            self._taken.add(other)
 
     def _is_same_name(self, person: Person, other: PersonId) -> bool:
         known = self._before.get(other)

@@ -109,6 +109,8 @@ class FolderCases:
 # '1f2e3d4c5b6a'; anything else cannot be an id and is not looked up.
 ID = re.compile(rf"[0-9a-f]{{{ID_LETTERS}}}")
 NEW_PREFIX = ".new-"
+MAX_SECONDS_BEFORE_LOCK = 60
+"""An empty folder that nobody has locked for longer was left by a killed process."""
 
 
 class StoredCases:
@@ -167,11 +169,11 @@ class StoredCases:
     @contextmanager
     def starting(self, title: str, *, is_numbered: bool = False) -> Iterator[tuple[str, CaseLocation]]:
         """The id of a new case and a location to create it; it is moved into the store if no error is raised."""
-        self._remove_leftovers()
         folder = self._root / f"{NEW_PREFIX}{secrets.token_hex(8)}"
         case_id = secrets.token_hex(ID_LETTERS // 2)
         try:
             with locked_folder(folder):
+                self._remove_leftovers(folder.stat().st_mtime)
                 location = FolderLocation(folder, title)
                 yield case_id, location
                 self.copy_into_store(location, title, case_id, is_numbered=is_numbered)
@@ -264,12 +266,14 @@ class StoredCases:
         file = file_path(self._url)
         return file.with_name(f"{file.stem}-cases")
 
-    def _remove_leftovers(self) -> None:
-        """Remove what killed processes left; a case that is being started has no file yet."""
+    def _remove_leftovers(self, now: float) -> None:
+        """Remove what killed processes left; `now` is the time of a folder that was just made."""
         for folder in self._root.glob(f"{NEW_PREFIX}*"):
             with suppress(RunError, OSError):
+                # The folder of a case that is being started is there, with its lock, before the lock is taken.
+                has_begun = any(file.name != LOCK for file in folder.iterdir())
                 # The lock of a folder that is in use raises an error, which leaves the folder alone.
-                if any(file.name != LOCK for file in folder.iterdir()):
+                if has_begun or folder.stat().st_mtime < now - MAX_SECONDS_BEFORE_LOCK:
                     with locked_folder(folder):
                         FolderLocation(folder).discard()
                     shutil.rmtree(folder, ignore_errors=True)

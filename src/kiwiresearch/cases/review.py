@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, get_args
 
 from kiwiresearch.cases.json_records import MergeRecord, MergesRecord, NamedPerson, ProposedMergeRecord, SeparatedRecord
+from kiwiresearch.cases.merges import DEFAULT_REASON, ProposedMerge, shown_rationale, stored_proposals
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.ids import is_start_of_id
 from kiwiresearch.kin import LivingStatus, PersonId, row_id
-from kiwiresearch.kin.loop import merge_reasons, pairs_kept_separate, survivor_first
+from kiwiresearch.kin.loop import merge_reasons, survivor_first
 from kiwiresearch.kin.privacy import LIVING_NAME
-from kiwiresearch.kin.resolve import ordered_pair
 from kiwiresearch.kin.store import MergeCluster
-from kiwiresearch.messages import Message, message_from_record, message_in
+from kiwiresearch.messages import Message, message_from_record
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
@@ -48,36 +48,22 @@ class LivingRecord(Record):
     by_user: bool
 
 
-def living_record(case: Case, person: PersonId) -> LivingRecord:
-    """Whether a person counts as living, and the reason."""
+def living_record(case: Case, person: PersonId, *, for_owner: bool = True) -> LivingRecord:
+    """Whether a person counts as living, and the reason; the user's own words for it only `for_owner`."""
     withheld = case.withheld()
     verdict = withheld.verdicts[person]
     by_user = person in case.store.living_overrides
     why = Message(f"{verdict.why[:1].upper()}{verdict.why[1:]}", verdict.why.kind, **verdict.why.values)
-    reason = case.store.living_reasons.get(person, "").rstrip(".: ") if by_user else ""
+    reason = case.store.living_reasons.get(person, "").rstrip(".: ") if by_user and for_owner else ""
     if reason:
         why = Message(f"Set by hand: {reason}", "living.user_says_why", words=reason)
     return LivingRecord(person, withheld.tree.persons[person].name, verdict.status, why, by_user)
 
 
 SHOWN_ID_CHARS = 8
-DEFAULT_REASON = "Set by the user."
-"""The reason stored when the user gave none."""
 # 'the merge 1f2e… was undone', but not a user's 'the merge was undone'.
 DEFAULT_UNDO_REASON = re.compile(r"the merge \S+ was undone")
 """The reason stored when a merge is undone without one."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedMerge:
-    """Two records that may be the same person, awaiting the user's decision."""
-
-    id: str
-    pair: tuple[PersonId, PersonId]
-    score: float
-    why: Message
-    why_not: Message
-    action: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +81,7 @@ Reviewable = TypeVar("Reviewable", ProposedMerge, MergeCluster, SeparatedPair)
 
 def proposed_merges(case: Case) -> tuple[ProposedMerge, ...]:
     """The pairs the resolver leaves to the user, the most likely first."""
-    found: dict[str, ProposedMerge] = {}
-    kept_separate = pairs_kept_separate(case.store)
-    for row in case.store.state("proposals") or ():
-        first, second = (case.store.canonical(item) for item in row["candidate_pair"])
-        # Proposals are those of the last evaluation: since then, a pair may have been merged or separated.
-        if first == second or row["recommended_action"] == "separate":
-            continue
-        if ordered_pair(first, second) in kept_separate:
-            continue
-        name = row_id("proposal", *sorted((first, second)))
-        why, why_not = message_in(row, "merge_rationale"), message_in(row, "why_not_merge")
-        score, action = row["similarity_score"], row["recommended_action"]
-        found.setdefault(name, ProposedMerge(name, (first, second), score, why, why_not, action))
-    return tuple(sorted(found.values(), key=lambda merge: (-merge.score, merge.id)))
+    return stored_proposals(case.store)
 
 
 def accept_merge(case: Case, wanted: str, why: str = "") -> str:
@@ -159,7 +132,7 @@ def allow_merge_again(case: Case, wanted: str, why: str = "") -> SeparatedPair:
     """Allow a separated pair, given by id prefix, to be proposed again."""
     separation = _chosen(wanted, separated_pairs(case), "pair that is kept separate")
     with case.store.edits.recording("allow_merge", separation.pair, note=why):
-        case.store.merges.withdraw_separation(*separation.pair, why)
+        case.store.merges.withdraw_separation(*separation.pair)
         case.apply_change()
     return separation
 
@@ -209,7 +182,7 @@ def merges_record(case: Case, tree: ShownTree, mask: Mask) -> MergesRecord:
             members=tuple(member(each, store.recorded_name) for each in cluster.member_ids),
             score=cluster.score,
             decided_by=cluster.decided_by,
-            why=_masked(message_from_record(cluster.merge_rationale, cluster.features.get("why_message")), mask),
+            why=_masked(message_from_record(shown_rationale(cluster), cluster.features.get("why_message")), mask),
             why_not=_masked(message_from_record(cluster.why_not_merge, cluster.features.get("why_not_message")), mask),
         )
         for cluster in store.merges.all()

@@ -14,6 +14,7 @@ from kiwiresearch.codec import Record, plain
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.sources import BookSource
 from kiwiresearch.kin.store import CaseStore
+from kiwiresearch.network import split_server_address
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.sources import Clock, EvidenceSource, Gate, KnownPlugin, Plugin, Plugins, SignIn
@@ -118,14 +119,13 @@ def open_case_sources(
 
 
 def _checked_endpoint(known: KnownPlugin, endpoint: str) -> str:
-    parts = urlsplit(endpoint)
     if known.plugin.kind != "sparql":
         raise BadUsage(
             f"The plugin {known.plugin.plugin_id!r} cannot use another endpoint.", remedy="Remove --endpoint."
         )
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if "://" not in endpoint or split_server_address(endpoint) is None:
         raise BadUsage(f"{endpoint!r} is not a web address.", remedy="Example: --endpoint http://localhost:7878/query")
-    return endpoint
+    return endpoint.strip()
 
 
 def _origin(endpoint: str) -> str:

@@ -37,8 +37,6 @@ USER_SOURCE = "user:"
 ENTERED_BY_HAND = "Entered by hand"
 ENTERED_CONFIDENCE = 0.9
 """The confidence in a value that a person entered: people err less than rules, but they err."""
-# As `RELIABILITY["user"]` in `kin/loop/source_records.py`.
-ENTERED_RELIABILITY = 0.8
 MAX_VALUE = 500
 MAX_TEXT = 20_000
 SEXES: dict[str, Sex] = {"male": "male", "female": "female", "unknown": "", "": ""}

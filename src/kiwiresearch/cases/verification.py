@@ -114,7 +114,7 @@ def _verify_quote(evidence: Evidence, tree: Tree, texts: dict[str, str], result:
     text = texts.get(evidence.source)
     if evidence.source not in tree.sources:
         result.failures.append(f"evidence {evidence.id}: its source is missing.")
-    elif text is None or not text:
+    elif not text:
         return  # a source without text of its own is quoted from the file that names it
     elif evidence.start >= 0 and text[evidence.start : evidence.end] != evidence.snippet:
         result.failures.append(f"evidence {evidence.id}: its source does not contain the quote at that position.")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from kiwiresearch.claims.language import Grammar, fact_language, grammar_of, has_claim_tables
     from kiwiresearch.claims.mentions import name_key, name_words, names_in, numbers_in, without_dots_in_initials
-    from kiwiresearch.claims.opening import LIVED, TITLE_QUALIFIER
+    from kiwiresearch.claims.opening import LIVED
     from kiwiresearch.claims.page_claims import (
         CUT_NOTICE,
         PageClaims,
@@ -46,5 +46,6 @@ if TYPE_CHECKING:
     from kiwiresearch.claims.plain_claims import SentenceFilter, all_sentences
     from kiwiresearch.claims.proposals import complete_claim
     from kiwiresearch.claims.sentence import MAX_CLAIM_CHARS, sentences_of, tidy_sentence
+    from kiwiresearch.text import TITLE_QUALIFIER
 else:
     __getattr__ = lazy_exports(__name__)

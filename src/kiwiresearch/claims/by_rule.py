@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kiwiresearch.claims.claim import Claim, ClaimSignals, ClaimType, DependsOn, Measure, NameSource
 from kiwiresearch.claims.language import has_claim_tables
-from kiwiresearch.claims.opening import TITLE_QUALIFIER, opening_of
+from kiwiresearch.claims.opening import opening_of
 from kiwiresearch.claims.plain_claims import ClaimPage, PlainClaims, SentenceFilter, no_sentences
 from kiwiresearch.claims.sentence import (
     PageSentence,
@@ -40,7 +40,7 @@ from kiwiresearch.claims.types import (
 from kiwiresearch.evidence import INFOBOX, Quote, quote_at
 from kiwiresearch.page import Cell, Infobox, InfoboxRow, PageDoc, PageTable
 from kiwiresearch.system import stop_if_abandoned
-from kiwiresearch.text import hedges_in, quantities_in
+from kiwiresearch.text import hedges_in, quantities_in, without_qualifier
 from kiwiresearch.text.dates import dates_in
 
 MAX_TABLE_CLAIMS = 60
@@ -57,7 +57,7 @@ LIST_MARKERS = "-–—•· "
 def infobox_claims(page: PageDoc, book_name: str) -> list[Claim]:
     """Claims from infobox rows whose value has a number or date."""
     claims = []
-    name = TITLE_QUALIFIER.sub("", page.title) or page.title
+    name = without_qualifier(page.title)
     for box in page.infoboxes:
         for row, heading in _rows_with_headings(box):
             key = " ".join(row.key.split()).strip(LIST_MARKERS)

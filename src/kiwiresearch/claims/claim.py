@@ -118,8 +118,8 @@ class Claim:
     @property
     def is_row(self) -> bool:
         """Whether it is from an infobox or a table, not from a sentence."""
-        # A row of a table has three quotes: value, label and heading.
-        return self.section == INFOBOX or len(self.quotes) == MAX_QUOTES
+        # A row of a table has three quotes: value, label and heading. So may a model's claim, from three sentences.
+        return self.origin == "rule" and (self.section == INFOBOX or len(self.quotes) == MAX_QUOTES)
 
     @property
     def citation(self) -> Citation:

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from kiwiresearch.claims.claim import CLAIM_TYPES, ClaimType
-from kiwiresearch.text import language_words, phrase_pattern
+from kiwiresearch.text import NEVER, any_of, language_words, phrase_pattern
 
 DATA_FOLDER = files("kiwiresearch.claims") / "data"
 STRONG_WEIGHT, WEAK_WEIGHT = 2.0, 0.7
@@ -64,6 +64,8 @@ class Grammar:
     verbs: frozenset[str]
     nouns_too: frozenset[str]
     """Verbs that look like nouns."""
+    nouns_in_ly: frozenset[str]
+    """Nouns that look like adverbs: 'family'."""
     not_before_verbs: frozenset[str]
     measures: Mapping[str, tuple[str, ...]]
     """The properties that a unit may measure, most usual first."""
@@ -98,7 +100,7 @@ def type_cues(language: str) -> TypeCues:
                 # Looked up by its longest word that is not a stop word, so that few sentences are searched for it.
                 word = max(phrase.split(), key=lambda word: (word not in common, len(word)))
                 by_word.setdefault(word, []).append(TypeCue(f" {phrase} ", kind, weight))
-    blank = re.compile(rf" (?:{_any(table['blank'])}) ")
+    blank = re.compile(rf" (?:{any_of(table['blank'])}) ")
     blank_words = frozenset(max(phrase.split(), key=len) for phrase in table["blank"])
     return TypeCues({word: tuple(cues) for word, cues in by_word.items()}, blank, blank_words)
 
@@ -109,7 +111,7 @@ def grammar_of(language: str) -> Grammar:
     genders = {word: kind for kind in ("male", "female", "thing", "several") for word in table[kind]}
     words = {word: measure for measure, words in table["measure_words"].items() for word in words.split()}
     return Grammar(
-        connective=re.compile(rf"(?:{_any(table['connectives'])})(?:,\s*|\s+)", re.IGNORECASE),
+        connective=re.compile(rf"(?:{any_of(table['connectives'])})(?:,\s*|\s+)", re.IGNORECASE),
         kept_connectives=frozenset(table["kept_connectives"]),
         ordering_connectives=frozenset(table["ordering_connectives"]),
         introductions=frozenset(table["introductions"]),
@@ -119,13 +121,14 @@ def grammar_of(language: str) -> Grammar:
         pointing=frozenset(table["pointing"]),
         pointing_at_nouns=frozenset(table["pointing_at_nouns"]),
         dangling=_by_longest_word(table["dangling"]),
-        pronoun_second=re.compile(rf"[A-Z][a-z]+,? (?:{_any(table['pronouns_second'])})\b"),
+        pronoun_second=re.compile(rf"[A-Z][a-z]+,? (?:{any_of(table['pronouns_second'])})\b"),
         # 'Georgia also …' and 'Other groups …' only add to the sentence before; 'Other than …' does not.
         adds=re.compile(
-            rf"(?:[^\s,;]+ ){{1,4}}(?:{_any(table['added_early'])})\b|(?:{_any(table['added_first'])})\b(?! than\b)",
+            rf"(?:[^\s,;]+ ){{1,4}}(?:{any_of(table['added_early'])})\b"
+            rf"|(?:{any_of(table['added_first'])})\b(?! than\b)",
             re.IGNORECASE,
         ),
-        ends_in_pronoun=re.compile(rf"^[^,;:]{{1,80}}\b(?:{_any(table['pronouns_last'])})[.!?]$"),
+        ends_in_pronoun=re.compile(rf"^[^,;:]{{1,80}}\b(?:{any_of(table['pronouns_last'])})[.!?]$"),
         points_elsewhere=phrase_pattern(table["points_elsewhere"]),
         number_words=frozenset(" ".join(table["number_words"]).split()),
         expletive=_expletive(table),
@@ -136,6 +139,7 @@ def grammar_of(language: str) -> Grammar:
         parts=frozenset(table["parts"]),
         verbs=frozenset(" ".join(table["verbs"]).split()),
         nouns_too=frozenset(table["nouns_too"]),
+        nouns_in_ly=frozenset(" ".join(table["nouns_in_ly"]).split()),
         not_before_verbs=frozenset(table["not_before_verbs"]),
         measures={unit: tuple(words.split()) for unit, words in table["measures"].items()},
         measure_words=words,
@@ -146,12 +150,12 @@ def grammar_of(language: str) -> Grammar:
 
 def _expletive(table: Mapping[str, list[str]]) -> re.Pattern[str]:
     """Matches the words after an 'it' that refers to nothing: 'is believed that', 'was in Rome that', 'is easy to'."""
-    being = _any(table["expletives"])
+    being = any_of(table["expletives"])
     adverbs = r"(?:[\w-]+\s+){0,3}?"
     return re.compile(
-        rf"(?:{being})\s+{adverbs}(?:{_any(table['expletive_participles'])})\s+(?:[\w-]+\s+){{0,3}}?"
+        rf"(?:{being})\s+{adverbs}(?:{any_of(table['expletive_participles'])})\s+(?:[\w-]+\s+){{0,3}}?"
         r"(?:that|whether|how|why|where|when|if)\b"
-        rf"|(?:{being})\s+{adverbs}(?:{_any(table['expletive_adjectives'])})\s+(?:that|to|for|in|among|practice)\b"
+        rf"|(?:{being})\s+{adverbs}(?:{any_of(table['expletive_adjectives'])})\s+(?:that|to|for|in|among|practice)\b"
         r"|(?:is|was)\s+not\s+until\b|(?:seems|appears|follows)\s+that\b"
         r"|(?:is|was)\s+(?:at|on|by|from|with|for|to|there|in|during|through|under|after|before)\b[^,;]{3,60}\bthat\b",
         re.IGNORECASE,
@@ -165,14 +169,7 @@ def _by_longest_word(phrases: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     return {word: tuple(several) for word, several in found.items()}
 
 
-def _any(phrases: Iterable[str]) -> str:
-    # Longest first: an alternation takes the first alternative that matches, so 'so' would hide 'so far'.
-    return "|".join(map(re.escape, sorted(phrases, key=lambda phrase: (-len(phrase), phrase))))
-
-
 FACTS_DATA = files("kiwiresearch.claims") / "data" / "facts"
-# An empty negative lookahead fails everywhere.
-NEVER = re.compile(r"(?!)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from kiwiresearch.claims.language import Grammar
 from kiwiresearch.claims.sentence import PageSentence
 from kiwiresearch.page import PageDoc
+from kiwiresearch.text import TITLE_QUALIFIER, without_qualifier
 from kiwiresearch.text.dates import ENGLISH_MONTHS
 
-TITLE_QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 MIN_GENDER_SHARE = 0.6
 """The share of a page's pronouns that must have one gender."""
 
@@ -45,7 +45,7 @@ class PageSubject:
 
 def subject_of_page(page: PageDoc, grammar: Grammar, sentences: Sequence[PageSentence]) -> PageSubject:
     """The subject of a page, from its title and first sentences."""
-    name = TITLE_QUALIFIER.sub("", page.title) or page.title
+    name = without_qualifier(page.title)
     bracket = TITLE_QUALIFIER.search(page.title)
     begin = " ".join(sentence.text for sentence in sentences[:2] if sentence.section == 0)
     description = f"{_definition(name, sentences)} {bracket[0] if bracket else ''} {name}".lower()
@@ -224,7 +224,8 @@ DATED = re.compile(
     r"(?:In|By|Since|During|Until|From|On|At|After|Before|Around)\s+(?:the\s+|about\s+|c\.\s*)?"
     rf"(?:(?:early|late|mid)[- ])?(?:(?:\d{{1,2}}\s+)?(?:{'|'.join(ENGLISH_MONTHS)})\s+(?:\d{{1,2}},\s+)?)?"
     r"[\w–-]*\d[\w–-]*"
-    r"(?:\s+(?:BC|BCE|AD|CE|century|centuries)){0,2}\s+"
+    # Possessive, so that the era of 'In 753 BC, the city …' is not given back and taken for a name.
+    r"(?:\s+(?:BC|BCE|AD|CE|century|centuries)\b){0,2}+\s+"
 )
 # A phrase of up to seven words before a pronoun: 'In the Near East it'.
 PLACED = re.compile(r"(?:[\w'’-]+\s+){1,7}?(?=(?:he|she|it|they)\b)")

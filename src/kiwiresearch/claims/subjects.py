@@ -25,6 +25,8 @@ TRAILING_MODIFIER = re.compile(
     r"\s+(?:also|still|then|never|always|often|usually|generally|only|first|later|soon|both|all|each|"
     r"itself|himself|herself|[a-z]+ly)$"
 )
+# 'Huxley.' of '", wrote Huxley. Then …', but not 'J. R.' or 'Hay Jr.'.
+FULL_STOP = re.compile(r"(?<![ .]\w)(?<!\b[JS]r)(?<!\.)\.$")
 POSSESSIVE_PREFIX = re.compile(r"(.+?)['’]s?\s")
 # The name after a closing quotation mark: '", wrote Darwin'.
 SPEAKER = re.compile(rf"[\"”»],? (?:[a-z]+ ){{0,2}}({NAME.pattern})")
@@ -86,7 +88,7 @@ class Subjects:
         # The subject of a quotation is its speaker: the words inside are not the page's own.
         if text[0] in '"“«':
             speaker = SPEAKER.search(text)
-            return NamedSubject(speaker[1]) if speaker else None
+            return NamedSubject(FULL_STOP.sub("", speaker[1])) if speaker else None
         word = ANY_WORD.match(text, opening.subject_start)
         if word is None:
             return None
@@ -143,7 +145,7 @@ class Subjects:
         """The first words of a sentence, if no verb shows where its subject ends."""
         name = NAME.match(text, opening.subject_start)
         if name and " " in name[0]:
-            return name[0]
+            return FULL_STOP.sub("", name[0])
         return END_OF_NAME.split(text[opening.subject_start :], maxsplit=1)[0][:MAX_SUBJECT_CHARS].rstrip(".")
 
     def _page_subject_from_pronoun(self, text: str, opening: SentenceOpening, words: str) -> NamedSubject | None:
@@ -177,7 +179,8 @@ class Subjects:
             return ""
         words = text[opening.subject_start : opening.verb_start].strip(" ,")
         words = END_OF_NAME.split(words, maxsplit=1)[0]
-        words = TRAILING_MODIFIER.sub("", words)
+        if words.rpartition(" ")[2] not in self._grammar.nouns_in_ly:
+            words = TRAILING_MODIFIER.sub("", words)
         return words if 0 < len(words) <= MAX_SUBJECT_CHARS else ""
 
     def _resolve_demonstrative(self, text: str, opening: SentenceOpening, lowered: str) -> NamedSubject | None:

@@ -92,8 +92,8 @@ def living(
         person_id = find_person(person, found.store.tree(), by_name=not json)
         if status:
             set_living(found, person_id, status, why.strip())
-        row = living_record(found, person_id)
         # JSON may be passed on, and a reason may name other people who may be living.
+        row = living_record(found, person_id, for_owner=not json)
         public_why = found.mask("public").text(row.why) if json else row.why
     emit(
         {"living": row.living, "why": public_why, "by_user": row.by_user},

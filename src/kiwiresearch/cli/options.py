@@ -74,7 +74,9 @@ def emit(record: object, print_lines: Callable[[], None], *, as_json: bool) -> N
 
 
 def print_json(record: object) -> None:
+    """Print a record as JSON; what could change a terminal or reorder a line is escaped, which keeps the values."""
     from kiwiresearch.codec import plain
     from kiwiresearch.ids import canonical_json
+    from kiwiresearch.text import UNSEEN_CODES
 
-    print(canonical_json(plain(record)))
+    print(UNSEEN_CODES.sub(lambda code: f"\\u{ord(code[0]):04x}", canonical_json(plain(record))))

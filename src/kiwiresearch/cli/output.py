@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kiwiresearch.page import PageDoc, PageSignals, Section
-from kiwiresearch.text import count_of
+from kiwiresearch.text import CONTROLS_IN_LINES, count_of
 from kiwiresearch.workspace import CHECK_WORDS, BookState, BookStatus, Diagnosis
 from kiwiresearch.zim import Book, BookLocation, ListedBook
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from kiwiresearch.workspace import Finder
 
 MAX_WIDTH = 92
-# All control characters except tab and line feed, and marks that change the writing direction.
-CONTROL_CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def line(text: str) -> None:
@@ -44,7 +42,7 @@ def unbroken_line(text: str) -> None:
 
 def safe(text: str) -> str:
     """Without characters that could move the cursor, change the terminal or reorder what is on the line."""
-    return CONTROL_CODES.sub("", text)
+    return CONTROLS_IN_LINES.sub("", text)
 
 
 def _console() -> Console:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kiwiresearch.cli.options import BookOption, JsonOption, emit, open_books, print_json, say, user_workspace
-from kiwiresearch.errors import BadSettings, BadUsage
+from kiwiresearch.errors import BadSettings, BadUsage, Interrupted
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -120,7 +120,6 @@ def mcp(book: BookOption = None) -> None:
         serve(Toolbox(parts))
 
 
-INTERRUPTED_EXIT_CODE = 130
 POLL_S = 0.5
 
 StoreUrl = Annotated[
@@ -169,7 +168,7 @@ def worker(
             caught.restore()  # a second signal ends the process without waiting for running steps
             jobs.close()
     if caught.number == signal.SIGINT:
-        raise typer.Exit(INTERRUPTED_EXIT_CODE)
+        raise typer.Exit(Interrupted.exit_code)
 
 
 class SignalCatcher:

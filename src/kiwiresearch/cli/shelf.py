@@ -172,6 +172,7 @@ def books_index(
 
 
 ALL_TABLES = "titles,pages,links,claims,people"
+"""Written out, because a command must not import jobs for its help; a test compares it."""
 
 
 def bulk(

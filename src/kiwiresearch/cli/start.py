@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from kiwiresearch.errors import BadUsage, KiwiError, OutputLost, OutputPipeClosed
+from kiwiresearch.errors import BadUsage, Interrupted, KiwiError, OutputLost, OutputPipeClosed
 
 COMMANDS = frozenset(
     [
@@ -43,7 +43,6 @@ COMMANDS = frozenset(
 """Listed here so that a topic is recognised without importing the commands; a test compares the two."""
 
 PROGRAM_OPTIONS = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
-INTERRUPTED_EXIT_CODE = 130
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """As in `kiwiresearch.system`, which `--help` does without."""
 
@@ -73,13 +72,13 @@ def run(arguments: Sequence[str]) -> int:
 
         code = int(program(args=words, prog_name="kiwiresearch", standalone_mode=False) or 0)
     except KeyboardInterrupt:
-        code = INTERRUPTED_EXIT_CODE
+        code = Interrupted.exit_code
     except Exception as problem:
         explained = _explain(problem)
         if explained is None:
             raise
         return explained
-    if code == INTERRUPTED_EXIT_CODE:  # typer may have caught the Ctrl-C itself
+    if code == Interrupted.exit_code:  # typer may have caught the Ctrl-C itself
         _complain("Interrupted.")
     return code
 
@@ -96,7 +95,7 @@ def _explain(problem: Exception) -> int | None:
         return 1
     if type(problem).__name__ == "Abort":  # typer's exception for Ctrl-C
         _complain("Interrupted.")
-        return INTERRUPTED_EXIT_CODE
+        return Interrupted.exit_code
     code = getattr(problem, "exit_code", None)
     if code is None:
         return None

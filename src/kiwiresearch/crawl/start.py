@@ -15,7 +15,6 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.messages import Message
 from kiwiresearch.search import (
     MAX_BOOKS,
-    QUALIFIER,
     Hit,
     OpenBook,
     SearchHelpers,
@@ -24,6 +23,7 @@ from kiwiresearch.search import (
     parse_query,
     search_books,
 )
+from kiwiresearch.text import TITLE_QUALIFIER
 from kiwiresearch.zim import EntryRef
 
 MIN_SEED_SHARE = 0.7
@@ -55,7 +55,7 @@ class _SeedCandidate:
         name = hit.alias or hit.title
         coverage = topic.covered_by(name)
         is_sense = hit.ref in senses
-        qualifier = QUALIFIER.search(name)
+        qualifier = TITLE_QUALIFIER.search(name)
         # 'children of Queen Victoria' does not name 'Queen (band)', but the topic 'Queen' may mean it.
         if qualifier and coverage < 1 and not topic.has_all(qualifier[1]):
             coverage = 0.0

@@ -7,8 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kiwiresearch.search import QUALIFIER, Hit, Query
-from kiwiresearch.text import are_related_forms, fold, language_words, stemmer, words_in
+from kiwiresearch.search import Hit, Query
+from kiwiresearch.text import (
+    TITLE_QUALIFIER,
+    are_related_forms,
+    fold,
+    language_words,
+    stemmer,
+    without_qualifier,
+    words_in,
+)
 from kiwiresearch.zim import EntryRef
 
 WHOLE_TOPIC, OWNER, AFTER_PREPOSITION, ONLY_AN_ASPECT = 10.0, 3.0, 1.5, -3.0
@@ -108,12 +116,12 @@ def _parts(query: Query, hits: Sequence[Hit]) -> Iterator[_Part]:
     found: dict[tuple[int, int], dict[EntryRef, Hit]] = {}
     for hit in hits:
         for name in dict.fromkeys((hit.title, hit.alias)):
-            words = [stem_of(word) for word in fold(QUALIFIER.sub("", name)).split()]
+            words = [stem_of(word) for word in fold(without_qualifier(name)).split()]
             for first in range(len(stems) - len(words) + 1) if words else ():
                 if stems[first : first + len(words)] == words:
                     found.setdefault((first, first + len(words) - 1), {})[hit.ref] = hit
     for (first, last), same in found.items():
-        plain = tuple(hit for hit in same.values() if not QUALIFIER.search(hit.title))
+        plain = tuple(hit for hit in same.values() if not TITLE_QUALIFIER.search(hit.title))
         points = _points(query, first, last)
         if plain or points >= WHOLE_TOPIC:  # 'how vaccines work' does not name 'Work (thermodynamics)'
             yield _Part(first, last, plain or tuple(same.values()), points)

@@ -9,8 +9,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from kiwiresearch.search import QUALIFIER, OpenBook, Query, QueryTerm, match_text
-from kiwiresearch.text import AspectWords, fold, language_words, occurrences, stemmer, stems_in, words_in
+from kiwiresearch.search import OpenBook, Query, QueryTerm, match_text
+from kiwiresearch.text import (
+    AspectWords,
+    fold,
+    language_words,
+    occurrences,
+    stemmer,
+    stems_in,
+    without_qualifier,
+    words_in,
+)
 
 SINGLE_MENTION = 0.7
 MANY_MENTIONS = 3
@@ -213,7 +222,7 @@ class Topic:
         """The stems of a title, without stop words and a qualifier in brackets."""
         stem_of = stemmer(self.query.language)
         stop_words = language_words(self.query.language).stop_words
-        return frozenset(stem_of(word) for word in fold(QUALIFIER.sub("", title)).split() if word not in stop_words)
+        return frozenset(stem_of(word) for word in fold(without_qualifier(title)).split() if word not in stop_words)
 
     def covered_by(self, title: str) -> float:
         """The share of the topic's names that a title covers, if it has no other words."""

@@ -143,10 +143,10 @@ class BulkSnapshot:
     """A snapshot in a folder of claims, with an index of its pages."""
 
     def __init__(self, folder: BulkFolder, index: Path) -> None:
-        title = folder.manifest.book
-        flavour = flavour_of("", (), title.file)
-        self.book = BookEdition(title.id, title.name, title.title, title.date, flavour, title.language)
-        self.language = title.language or "eng"
+        book = folder.manifest.book
+        flavour = flavour_of("", (), book.file)
+        self.book = BookEdition(book.id, book.name, book.title, book.date, flavour, book.language)
+        self.language = book.language or "eng"
         self.lead_only = flavour in LEAD_ONLY
         self.has_all_pages = folder.has_table("pages")
         self._folder = folder.folder
@@ -235,8 +235,8 @@ class BulkSnapshot:
 
 def _claim(record: str) -> Claim:
     """The claim of a row; ValueError also for half a surrogate pair, which is not a character."""
-    title = json.loads(record)
+    found = json.loads(record)
     # Only an escape can hide half of a pair, and encoding it raises UnicodeEncodeError, a ValueError.
     if "\\u" in record:
-        canonical_json(title).encode()
-    return claim_from_record(title)
+        canonical_json(found).encode()
+    return claim_from_record(found)

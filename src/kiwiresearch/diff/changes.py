@@ -211,16 +211,16 @@ Before = Mapping[ClaimId, Claim]
 """Maps claims of the new snapshot to their old versions, worded the same or differently."""
 
 
-def hedging_words(claim: Claim) -> list[str]:
+def _doubting_words(claim: Claim) -> list[str]:
     """The hedges of a claim that express doubt, in order, each once."""
     return list(dict.fromkeys(hedge.cue.casefold() for hedge in claim.hedges if hedge.kind in DOUBT_KINDS))
 
 
 def new_doubts(old: Claim, new: Claim) -> Iterator[ClaimDoubt]:
     """New doubts about a claim: its own hedges, and marks on the page."""
-    cues = hedging_words(new)
+    cues = _doubting_words(new)
     # Other hedging words than before are a change of wording, not a new doubt.
-    if cues and not hedging_words(old):
+    if cues and not _doubting_words(old):
         yield ClaimDoubt("hedged", f"It is hedged now: {', '.join(map(repr, cues))}.")
     for name, why in MARKS:
         if getattr(new.signals, name) and not getattr(old.signals, name):

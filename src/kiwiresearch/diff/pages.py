@@ -13,7 +13,6 @@ from kiwiresearch.diff.changes import (
     PageChange,
     PageLocation,
     contradicted_claims,
-    hedging_words,
     new_doubts,
 )
 from kiwiresearch.diff.pairs import (
@@ -112,8 +111,9 @@ def _changes(pairs: ClaimPairs, new: Sequence[Claim], language: str) -> Iterator
     for compared_claim, after, share in pairs.changed:
         how = describe_change(compared_claim, after, share)
         doubts_now = (*new_doubts(compared_claim.claim, after.claim), *doubts.get(after.claim.id, ()))
-        hedging = hedging_words(how.old) != hedging_words(how.new)
-        change = ClaimChange("changed", how.old, how.new, how.numbers_differ, hedging, how.similarity, doubts_now)
+        change = ClaimChange(
+            "changed", how.old, how.new, how.numbers_differ, how.hedging_differs, how.similarity, doubts_now
+        )
         found.append((after.position, change))
     found += [
         (claim.position, ClaimChange("added", None, claim.claim, doubts=tuple(doubts.get(claim.claim.id, ()))))

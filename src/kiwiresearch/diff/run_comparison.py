@@ -140,11 +140,11 @@ def _without_duplicate_statements(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def _statements(brief: Brief) -> dict[str, OneSidedStatement]:
-    # In reverse, so that of two sentences that differ only in case and punctuation the first one is kept.
-    return {
-        comparable(statement.text): OneSidedStatement(statement.text, statement.claims)
-        for statement in reversed(brief.statements())
-    }
+    """The sentences of a brief, in its order; of two that differ only in case and punctuation, the first one."""
+    found: dict[str, OneSidedStatement] = {}
+    for statement in brief.statements():
+        found.setdefault(comparable(statement.text), OneSidedStatement(statement.text, statement.claims))
+    return found
 
 
 def _settings(old: Manifest, new: Manifest) -> tuple[SettingChange, ...]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from kiwiresearch.bulk import BulkProgress
+from kiwiresearch.bulk import MANIFEST, BulkProgress
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.diff.changes import ChangedClaimIndex, PageChange, PageLocation
 from kiwiresearch.diff.pages import (
@@ -39,7 +39,6 @@ from kiwiresearch.version import __version__
 from kiwiresearch.workspace import Workspace, shelf_of
 from kiwiresearch.zim import REMEDY, HiddenTitles, Policy, book_hidden_error
 
-MANIFEST = "manifest.json"
 EVERYTHING = Policy()
 
 

@@ -134,8 +134,8 @@ class DiffTally:
         # Counts down, because the largest rows are kept: of two equal pages the earlier one wins.
         self._order -= 1
         key = (weights[0], float(weights.count(weights[0])), sum(weights))
-        telling = PageHighlights(page, tuple(best[: self._per_page]), max(0, len(best) - self._per_page))
-        _push(self._best, (key, self._order, telling), self._limit)
+        highlights = PageHighlights(page, tuple(best[: self._per_page]), max(0, len(best) - self._per_page))
+        _push(self._best, (key, self._order, highlights), self._limit)
 
 
 def _push(heap: list[Any], row: tuple[Any, ...], max_rows: int) -> None:

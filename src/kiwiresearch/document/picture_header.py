@@ -36,6 +36,8 @@ def _read(content: bytes) -> PictureSize | None:
     return None
 
 
+FILL_BYTE = 0xFF
+"""May be repeated before any marker."""
 NOT_FRAMES = frozenset({0xC4, 0xC8, 0xCC})
 """Segments among those of frames that have no size: tables, and one that is reserved."""
 
@@ -44,6 +46,9 @@ def _jpeg_sizes(content: bytes) -> Iterator[PictureSize]:
     at = 2
     while at + 4 <= len(content) and content[at] == 0xFF:
         kind = content[at + 1]
+        if kind == FILL_BYTE:
+            at += 1
+            continue
         if 0xC0 <= kind <= 0xCF and kind not in NOT_FRAMES:
             # After the marker, the length of the segment and the bits per sample.
             height, width = struct.unpack_from(">HH", content, at + 5)

@@ -50,8 +50,8 @@ from kiwiresearch.document.word_markup import (
     table_cell,
     table_start,
 )
+from kiwiresearch.network import WEB_SCHEMES
 
-WEB_SCHEMES = ("http://", "https://")
 BULLETS = 1
 FIRST_NUMBERED = 2
 """The id of the first numbered list; each has its own, so that each starts at 1."""

@@ -72,7 +72,7 @@ class ServerEmbedder:
         vectors: dict[int, list[float]] = {}
         try:
             for item in json.loads(reply)["data"]:
-                vectors[_checked_index(item["index"])] = [_checked_float(index) for index in item["embedding"]]
+                vectors[_checked_index(item["index"])] = [_checked_float(value) for value in item["embedding"]]
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as problem:
             raise self._broken("replied, but not with vectors") from problem
         if sorted(vectors) != list(range(len(texts))):

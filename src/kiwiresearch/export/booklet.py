@@ -27,6 +27,7 @@ from kiwiresearch.export.brief_files import (
 from kiwiresearch.export.citations import CitedSource, cited_sources
 from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.messages import FALLBACK, catalogue_in
+from kiwiresearch.network import WEB_SCHEMES
 from kiwiresearch.runs import Note, RunPage
 from kiwiresearch.text import one_line, short_language_code
 
@@ -38,7 +39,6 @@ def booklet_style(*, with_pictures: bool = False) -> str:
 
 
 NO_CLAIMS = "<p>No claims were found on this page.</p>"
-WEB_SCHEMES = ("http://", "https://")
 
 NotesOn = Mapping[str, Sequence[Note]]
 

@@ -12,7 +12,7 @@ from typing import Generic, Literal, TypeVar
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kiwiresearch.runs import RunGraph, RunGraphLink, RunGraphPage
-from kiwiresearch.text import inert_cell
+from kiwiresearch.text import UNSEEN_CODES, inert_cell
 
 SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 
@@ -24,9 +24,9 @@ def xml_root(name: str, space: str, schema: str, **attributes: str) -> Element:
 
 
 def xml_document(root: Element) -> str:
-    """An XML document, one element a line."""
+    """An XML document, one element a line; codes that are not seen are written as numbers, which keeps the values."""
     indent(root)
-    body = tostring(root, encoding="unicode")
+    body = UNSEEN_CODES.sub(lambda code: f"&#x{ord(code[0]):X};", tostring(root, encoding="unicode"))
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
 
 

@@ -30,7 +30,8 @@ from kiwiresearch.workspace import folder_name
 
 OWN_SIGNS = re.compile(r"\\.|\]\([^)\s]*\)|[#^$%=]", re.DOTALL)
 """Escaped characters and the targets of links are matched first, and left alone."""
-NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")
+NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]")
+"""Characters that YAML does not print, and marks that change the writing direction."""
 NOT_IN_TAGS = re.compile(r"[^\w/-]+")
 
 
@@ -63,7 +64,7 @@ def _value(value: str | int | Sequence[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    # a JSON string is also a YAML string, except for a few characters that YAML does not print
+    # A JSON string is also a YAML string, except for a few characters.
     return NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(xml_safe(text), ensure_ascii=False))
 
 

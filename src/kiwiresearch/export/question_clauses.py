@@ -99,7 +99,7 @@ def _split(words: list[str], at: int, word: str) -> tuple[str, tuple[str, ...]] 
     if word in HAVE:
         following = next((other for other in words[at + 1 :] if not ADVERB.fullmatch(other)), "")
         if pattern("participle").match(following) or following in PARTICIPLES:
-            return (word, ()) if word != "had" else ("had", ())
+            return word, ()
         return HAVE[word], ("have",)
     if word in known.past:
         return "did", (known.past[word],)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         NO_EVENTS_SEEN,
         SETTING_OF_OPTION,
         BulkRequest,
+        BulkTable,
         FamilyRequest,
         Job,
         JobKind,

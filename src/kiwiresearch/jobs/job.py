@@ -25,7 +25,9 @@ JobKind = Literal["research", "ask", "bulk", "kin"]
 """As in the store and the API; `kin` is work on a family, which other lists, such as the trash, call `family`."""
 JOB_KINDS: tuple[JobKind, ...] = get_args(JobKind)
 
-BULK_TABLES = ("titles", "pages", "links", "claims", "people")
+BulkTable = Literal["titles", "pages", "links", "claims", "people"]
+BULK_TABLES: tuple[BulkTable, ...] = get_args(BulkTable)
+"""What can be chosen of `bulk.TABLES`, which is slow to import."""
 MAX_ROWS = 5_000
 MAX_ROW_BYTES = 2**20
 """Limits on the questions of one job, since they are read each time the job is read."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.evidence_phrases import evidence_phrase
     from kiwiresearch.kin.kinship import KinshipFinder, step_words
     from kiwiresearch.kin.language import has_family_words
-    from kiwiresearch.kin.lineage import path_to, predecessors_from
+    from kiwiresearch.kin.lineage import ancestors, path_to, predecessors_from
     from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
     from kiwiresearch.kin.standing import (
         ConflictPosition,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         DISCARDED,
         FIELD_OF_KIND,
         KIND_OF_FIELD,
+        MANY_VALUED,
         PARENT_FIELDS,
         PARENT_OF_SEX,
         PLACE_FIELDS,

@@ -23,11 +23,20 @@ from kiwiresearch.kin.conflict_values import (
 from kiwiresearch.kin.evidence_phrases import INFORMATION_PHRASES, source_phrases
 from kiwiresearch.kin.next_steps import next_steps
 from kiwiresearch.kin.plausibility import date_problem
-from kiwiresearch.kin.tree import DATE_FIELDS, Evidence, FieldName, PersonId, Source, SourceId, Tree, row_id
+from kiwiresearch.kin.tree import (
+    DATE_FIELDS,
+    Evidence,
+    EvidenceType,
+    FieldName,
+    PersonId,
+    Source,
+    SourceId,
+    Tree,
+    row_id,
+)
 from kiwiresearch.messages import Message, message_record
 from kiwiresearch.text.dates import DateText
 
-EvidenceType = Literal["primary", "secondary", "authored"]
 ResolutionStatus = Literal["resolved", "tentative", "open"]
 
 

@@ -91,12 +91,12 @@ def _lines(conflict: Conflict) -> list[str]:
 def reorder_values(conflict: Conflict, analysis: Analysis, by: str) -> Conflict:
     """The conflict with equally supported values in the model's order; an incomplete ranking changes nothing."""
     count = len(conflict.competing_assertions)
-    wished = {place.claim_index: place.rank for place in analysis.evidence_ranking}
-    if sorted(wished) != list(range(count)) or len(set(wished.values())) != count or not conflict.is_tentative:
+    ranks = {place.claim_index: place.rank for place in analysis.evidence_ranking}
+    if sorted(ranks) != list(range(count)) or len(set(ranks.values())) != count or not conflict.is_tentative:
         return conflict
     standings = [competing_value.evidence_class for competing_value in conflict.competing_assertions]
     # The class of evidence comes first, so the model decides only between values of the same class.
-    order = sorted(range(count), key=lambda at: (standings[at], wished[at]))
+    order = sorted(range(count), key=lambda at: (standings[at], ranks[at]))
     best = order[0]
     if analysis.recommended_index != best or best == conflict.recommended_index:
         return conflict

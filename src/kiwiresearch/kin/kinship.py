@@ -16,7 +16,7 @@ from kiwiresearch.kin.lineage import (
     predecessors_from,
     require_person,
 )
-from kiwiresearch.kin.tree import DISCARDED, PersonId, Sex, Tree
+from kiwiresearch.kin.tree import DISCARDED, NOT_BY_BIRTH, PersonId, Sex, Tree
 
 NOT_RELATED = "not known to be related"
 MAX_PATH = 5
@@ -77,7 +77,7 @@ class KinshipFinder:
             pair = frozenset((tie.first, tie.second))
             if tie.status in DISCARDED or len(pair) == 1:
                 continue
-            if tie.kind == "parent_of" and tie.qualifier in ("adoptive", "step", "foster"):
+            if tie.kind == "parent_of" and tie.qualifier in NOT_BY_BIRTH:
                 self._not_by_birth.setdefault((tie.first, tie.second), tie.qualifier)
             elif tie.kind == "parent_of":
                 self._parents[tie.second].add(tie.first)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import product
+from typing import Literal, NamedTuple
 
 from jellyfish import metaphone
 from rapidfuzz.distance import JaroWinkler
@@ -28,13 +29,12 @@ NEUTRAL = 0.8
 GIVEN_SHARE = 0.6
 SECOND_NAMES = 0.9
 """The factor of a match in which neither is a first name."""
-# These must differ from each other: `loop.seeds` recognises a pet form and an initial by their value.
 SOUNDS_LIKE = 0.9
 PET_FORM = 0.95
 INITIAL = 0.85
 
-# 'IV' and 'XXIII' match, 'XL' and higher numbers do not.
-ROMAN = re.compile(r"(?=[IVXL])X{0,3}(?:IX|IV|V?I{0,3})")
+# 'IV', 'XXIII', 'XL' and 'LXXII' match, 'L' and 'LI', which are an initial and a surname, do not.
+ROMAN = re.compile(r"(?=[IVXL])(?:XL|LX{1,3}|X{0,3})(?:IX|IV|V?I{0,3})")
 # The nickname in 'William "Bill" Hay' and "William 'Bill' Hay"; the apostrophe of "O'Brien" opens none.
 NICKNAME = re.compile(r"[\"“”«»„]([^\"“”«»„]+)[\"“”«»„]|[`‘']([^\s'’][^'’]*)[’'](?=\s|$)")
 # 'Smith' in 'Mary Hay (née Smith)' and in 'Mary Hay, born Smith'.
@@ -239,7 +239,7 @@ def _split_tokens(
     for word, suffix in words.generations.items():
         if fold(byname_text) == f"the {word}":
             generation, byname_text = generation or suffix, ""
-    of_rank = any(fold(title).split()[:1] and set(fold(title).split()) & words.ranks for title in titles[-1:])
+    of_rank = bool(titles) and not words.ranks.isdisjoint(fold(titles[-1]).split())
     given, surname = _given_and_surname(
         main_words, has_place=bool(byname_text or (of_rank and text.rstrip().endswith(titles[-1])))
     )
@@ -339,21 +339,35 @@ def _places(name: PersonName) -> tuple[str, ...]:
     return tuple(word for word in name.byname.split() if word[:1].isupper()) or (name.byname,)
 
 
-@lru_cache(maxsize=262_144)
+class WordMatch(NamedTuple):
+    """How two words of names match, and how similar that makes them."""
+
+    kind: Literal["same", "initial", "pet form", "sound", "spelling", "none"]
+    similarity: float
+
+
+OTHER_WORDS = WordMatch("none", 0.0)
+
+
 def token_similarity(a: str, b: str) -> float:
-    """The similarity of two words of names: the same, a pet form, an initial, the same sound, or a similar spelling."""
+    """The similarity of two words of names, from 0 to 1."""
+    return word_match(a, b).similarity
+
+
+@lru_cache(maxsize=262_144)
+def word_match(a: str, b: str) -> WordMatch:
     x, y = fold(a), fold(b)
     if x == y:
-        return 1.0
+        return WordMatch("same", 1.0)
     if not x or not y:
-        return 0.0
+        return OTHER_WORDS
     if 1 in (len(x), len(y)):
-        return INITIAL if x[0] == y[0] else 0.0
+        return WordMatch("initial", INITIAL) if x[0] == y[0] else OTHER_WORDS
     pets = name_words().pet_groups
     if pets.get(x, frozenset()) & pets.get(y, frozenset()):
-        return PET_FORM
+        return WordMatch("pet form", PET_FORM)
     likeness = float(JaroWinkler.similarity(x, y))
     # 'Meyer' and 'Maier': alike in sound, though not in spelling. Below 0.85 words are chance neighbours.
     if likeness >= 0.75 and len(x) > 3 and len(y) > 3 and metaphone(x) == metaphone(y):
-        return max(likeness, SOUNDS_LIKE)
-    return likeness if likeness >= 0.85 else likeness / 2
+        return WordMatch("sound", max(likeness, SOUNDS_LIKE))
+    return WordMatch("spelling", likeness if likeness >= 0.85 else likeness / 2)

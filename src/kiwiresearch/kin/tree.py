@@ -42,11 +42,17 @@ DATE_FIELDS: frozenset[FieldName] = frozenset(
 PLACE_FIELDS: frozenset[FieldName] = frozenset(
     {"birth_place", "baptism_place", "death_place", "burial_place", "marriage_place"}
 )
+DEATH_FIELDS: tuple[FieldName, ...] = ("death_date", "death_place", "burial_date", "burial_place")
+"""Only the dead have one."""
 RELATION_FIELDS: frozenset[FieldName] = frozenset(
     {"father", "mother", "parent", "spouse", "partner", "child", "sibling"}
 )
 NAMED_RELATIVE_FIELDS = RELATION_FIELDS | {"grandparent"}
 """Fields whose value is a relative's name. A grandparent whose child is not named has no place in the tree."""
+MANY_VALUED = (NAMED_RELATIVE_FIELDS - {"father", "mother"}) | {
+    "marriage_date", "marriage_place", "occupation", "title"
+}  # fmt: skip
+"""Fields that can have several true values at once."""
 PARENT_FIELDS: tuple[FieldName, ...] = ("father", "mother", "parent")
 
 Sex = Literal["male", "female", ""]
@@ -68,6 +74,8 @@ BY_BLOOD: frozenset[Qualifier] = frozenset({"", "biological", "illegitimate"})
 OPPOSITE_SEX: dict[Sex, Sex] = {"male": "female", "female": "male", "": ""}
 
 SourceForm = Literal["original", "derivative", "authored"]
+EvidenceType = Literal["primary", "secondary", "authored"]
+"""The specification's single term for form and kind of information."""
 InformationKind = Literal["primary", "secondary", "undetermined"]
 Directness = Literal["direct", "indirect", "negative"]
 

@@ -63,14 +63,14 @@ def open_context(
             with lock:  # two calls at once must not open it twice
                 return opened_jobs()
 
-        yield ToolContext(Asker(finder, workspace.settings.ask, lock), locked_finder, link, address, jobs)
+        yield ToolContext(Asker(finder, workspace.settings.ask, lock), locked_finder, link, kiwix_address, jobs)
 
 
 def link(cited: AnswerCitation) -> str:
     """The address of a citation, for readers who have the book."""
-    return cited.citation.url(address)
+    return cited.citation.url(kiwix_address)
 
 
-def address(ref: EntryRef) -> str:
+def kiwix_address(ref: EntryRef) -> str:
     """The address of a page by its book's UUID, which Kiwix apps open."""
     return f"zim://{ref.book}/{quote(ref.path, errors='replace')}"

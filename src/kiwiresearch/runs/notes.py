@@ -30,7 +30,7 @@ TARGET_KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 MAX_REASON = 2_000
 MAX_TARGET = 4_000
 MAX_WORDS = 1_000
-FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that are not text, and that some export formats forbid."""
 
 
@@ -43,7 +43,7 @@ class NoteTarget(Record):
     """The ID of a claim, or the 'zim://' name of a page; empty for the run itself."""
 
     def __post_init__(self) -> None:
-        is_whole = len(self.id) <= MAX_TARGET and not FORBIDDEN.search(self.id)
+        is_whole = len(self.id) <= MAX_TARGET and not NOT_TEXT.search(self.id)
         if self.kind not in TARGET_KINDS or not is_whole or bool(self.id) == (self.kind == "run"):
             raise BadUsage("A note must be about a claim, a page or the whole run.", remedy="Choose one of these.")
 
@@ -163,7 +163,7 @@ def note_from_record(row: Mapping[str, Any]) -> Note:
 
 def plain_text(text: str) -> str:
     """A text as it is stored: one kind of line end, and no forbidden characters."""
-    return FORBIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+    return NOT_TEXT.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
 @dataclass(frozen=True, slots=True)

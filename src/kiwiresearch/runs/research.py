@@ -61,7 +61,7 @@ from kiwiresearch.runs.writer import RunWriter, fingerprint_of_folder, is_unfini
 from kiwiresearch.search import OpenBook, Score
 from kiwiresearch.text import printable
 from kiwiresearch.version import __version__
-from kiwiresearch.workspace import Finder, checked_aspect, checked_focus, checked_topic, page_address
+from kiwiresearch.workspace import Finder, address_in_book, checked_aspect, checked_focus, checked_topic
 from kiwiresearch.zim import Book, EntryRef
 
 if TYPE_CHECKING:
@@ -330,7 +330,7 @@ class Research:
 
     def _address(self, ref: EntryRef) -> str:
         start = self.task.opens_at.get(ref.book)
-        return page_address(start, ref.path) if start else self._finder.page_url(ref, self.task.kiwix_url)
+        return address_in_book(start, ref.path) if start else self._finder.page_url(ref, self.task.kiwix_url)
 
 
 def _understanding(state: CrawlState) -> dict[str, str | list[str]]:

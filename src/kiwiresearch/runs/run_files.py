@@ -20,7 +20,7 @@ from kiwiresearch.search import ScoreTerm
 from kiwiresearch.text.dates import ENDLESS_DAY
 from kiwiresearch.zim import EntryRef
 
-FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 forbids even when escaped: most control characters, and surrogates."""
 
 REPLACEMENT = "\ufffd"
@@ -31,7 +31,7 @@ MAX_INTEGER = 2**31 - 1
 
 def xml_safe(text: str) -> str:
     """A text with U+FFFD for each character that XML forbids."""
-    return FORBIDDEN.sub(REPLACEMENT, text)
+    return NOT_IN_XML.sub(REPLACEMENT, text)
 
 
 MAX_BYTES = 2**29
@@ -108,7 +108,7 @@ class JsonObject:
         name = self._text(key)
         if not name:
             raise self.damaged(f"has an empty {key!r}")
-        return FORBIDDEN.sub(_percent, name)
+        return NOT_IN_XML.sub(_percent, name)
 
     def integer(self, key: str) -> int:
         value = self.integer_or_none(key)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         points_text,
         score_terms_text,
     )
-    from kiwiresearch.search.rank import QUALIFIER, match_text
+    from kiwiresearch.search.rank import match_text
     from kiwiresearch.search.shelf_search import (
         MAX_BOOKS,
         MergeOrder,

@@ -18,7 +18,7 @@ ROWS = "SELECT key, title, path, alias FROM names JOIN titles USING (id) WHERE a
 
 QUALIFIED = ROWS.removesuffix("key") + "title LIKE '%)'"
 MAX_QUALIFIED = 100_000
-QUALIFIER = re.compile(r"\(([^()]{2,60})\)$")
+SHORT_QUALIFIER = re.compile(r"\(([^()]{2,60})\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class AlphabeticalTitles:
         """Titles that say in parentheses what they are about, such as 'Mercury (planet)', each with those words."""
         found = self.ask(f"{QUALIFIED} ORDER BY key, id LIMIT ?", (MAX_QUALIFIED,))
         rows = (self.row(item[1:]) for item in found)
-        pairs = ((QUALIFIER.search(row.title), row) for row in rows if not self.hides(row.title, row.path))
+        pairs = ((SHORT_QUALIFIER.search(row.title), row) for row in rows if not self.hides(row.title, row.path))
         return tuple((match[1], row) for match, row in pairs if match)
 
     def heads(self, within: str = "") -> tuple[str, ...]:

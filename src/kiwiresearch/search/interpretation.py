@@ -11,9 +11,8 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.page import PageDoc, open_page
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Hit, Query, parse_query
-from kiwiresearch.search.rank import QUALIFIER
 from kiwiresearch.search.titles import TitleLookup
-from kiwiresearch.text import HAN, fold, share_root, spellings, stemmer
+from kiwiresearch.text import HAN, fold, share_root, spellings, stemmer, without_qualifier
 from kiwiresearch.zim import EntryRef
 
 MIN_LETTERS = 4
@@ -203,7 +202,7 @@ def senses_among(book: OpenBook, senses: dict[str, str], hits: Sequence[Hit]) ->
 
 def first_line(page: PageDoc, max_chars: int = MAX_LINE_CHARS) -> str:
     """The sentence that says what the page is about: the first of a paragraph at the top that names its title."""
-    name = fold(QUALIFIER.sub("", page.title))
+    name = fold(without_qualifier(page.title))
     paragraphs = [block for block in page.blocks if block.kind == "paragraph"][:FIRST_PARAGRAPHS]
     lines = []
     for block in paragraphs:
@@ -228,7 +227,7 @@ def _namesakes(book: OpenBook, query: Query) -> list[str]:
             for text in (query.core, f"{query.core} (")
             for match in book.archive.suggest(text, MAX_NAMESAKES)
         ]
-    return [path for path, title in rows if fold(QUALIFIER.sub("", title)) == name]
+    return [path for path, title in rows if fold(without_qualifier(title)) == name]
 
 
 def _listed(book: OpenBook, page: PageDoc, name: str) -> dict[str, str]:

@@ -20,6 +20,9 @@ from kiwiresearch.text import fold
 from kiwiresearch.zim import Book
 
 TTL_S = 3_600.0
+LOCKS = 64
+"""With one lock for all keys, different phrases would wait for each other; these share one only by chance."""
+MAX_IN_MEMORY = 1_000
 
 
 class PhraseCache:
@@ -30,15 +33,12 @@ class PhraseCache:
         self._folder = folder
         self._ttl_s = ttl_s
         self._phrases: dict[str, tuple[float, tuple[str, ...]]] = {}
-        self._locks: dict[str, threading.Lock] = {}
-        self._lock = threading.Lock()
+        self._locks = tuple(threading.Lock() for _ in range(LOCKS))
 
     def get(self, key: str, ask: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
         """The phrases in the cache, else what `ask` returns; an error of `ask` is passed on and not cached."""
-        with self._lock:
-            # A lock for each key, so that different phrases do not wait for each other.
-            lock = self._locks.setdefault(key, threading.Lock())
-        with lock:  # so that threads that want the same phrases ask only once
+        # So that threads that want the same phrases ask only once.
+        with self._locks[hash(key) % LOCKS]:
             at, value = self._phrases.get(key) or self._on_disk(key) or (0.0, ())
             # Not below 0: a time in the future, after the clock was set back, must not keep an entry forever.
             is_fresh = 0 <= self._clock() - at < self._ttl_s
@@ -49,6 +49,8 @@ class PhraseCache:
 
     def _store(self, key: str, value: tuple[str, ...]) -> None:
         at = self._clock()
+        if len(self._phrases) >= MAX_IN_MEMORY:
+            self._phrases.clear()
         self._phrases[key] = (at, value)
         if self._folder is not None:
             text = canonical_json({"key": key, "at": at, "phrases": list(value)})
@@ -109,12 +111,18 @@ def phrases_for(
         return (term, *usable_phrases(term, said.phrases))
 
     try:
-        phrases = cache.get(f"disambig_candidates:{term}", offered)
+        phrases = cache.get(_key(term, query.language), offered)
     except (ModelUnreachable, BadReply, PromptTooLong) as problem:
         if say:
             say(f"The model could not help: {problem.message}")
         return (bare,)
     return tuple(parse_query(phrase, query.language) for phrase in phrases)
+
+
+def _key(term: str, language: str) -> str:
+    """Without the question and the model, so that all wordings of a question share the phrases of one call."""
+    key = f"disambig_candidates:{term}"
+    return key if language == "eng" else f"{key}:{language}"
 
 
 def usable_phrases(term: str, phrases: list[str]) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,16 @@ from kiwiresearch.codec import toml_data
 from kiwiresearch.search.candidates import SearchCandidate
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import ROMAN, Query, QueryTerm, Score
-from kiwiresearch.text import fold, language_words, occurrences, roots, share_root, stemmer
+from kiwiresearch.text import (
+    TITLE_QUALIFIER,
+    fold,
+    language_words,
+    occurrences,
+    roots,
+    share_root,
+    stemmer,
+    without_qualifier,
+)
 
 PASSAGE_STEP = 500
 """A passage is two steps long, about 160 words; a passage starts at every step."""
@@ -197,7 +205,6 @@ def _excerpt(query: Query, excerpt: str) -> float:
     return min(max_points, hits / len(words) * max_points)
 
 
-QUALIFIER = re.compile(r"\s*\(([^()]*)\)\s*$")
 NEARLY_ALL = 0.999
 """Above this share, the title has all words of the query; floats may add up to slightly less than 1."""
 
@@ -254,8 +261,8 @@ class QueryScorer:
         if not self.total:  # a query without letters and digits can only be a title
             return TitleMatch(exactness=self._exactness(title, frozenset(), 0.0), name=title)
         stop_words = language_words(self.query.language).stop_words
-        qualifier = QUALIFIER.search(title)
-        name = [self._stem(word) for word in folded_words(QUALIFIER.sub("", title) or title)]
+        qualifier = TITLE_QUALIFIER.search(title)
+        name = [self._stem(word) for word in folded_words(without_qualifier(title))]
         in_brackets = [self._stem(word) for word in folded_words(qualifier[1])] if qualifier else []
         stems = frozenset((*name, *in_brackets))
         asked = sum(weight for stem, weight in self.rarity.items() if stem in stems)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from kiwiresearch.errors import BadSettings, BadUsage, IndexStale, KiwiError
-from kiwiresearch.search.titles import INDEX_VERSION, IndexStamp, open_titles, read_stamp
+from kiwiresearch.search.titles import INDEX_VERSION, MIN_RIGHT_LETTERS, IndexStamp, open_titles, read_stamp
 from kiwiresearch.system import FileLock
 from kiwiresearch.text import encodable, fold
 from kiwiresearch.zim import Archive, Book, TitleEntry, without_policy
@@ -53,9 +53,8 @@ STEPS = (
     "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, held, row)",
     "CREATE TABLE words (word TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID",
     "INSERT INTO words SELECT term, doc FROM vocabulary",
-    # Three letters, as MIN_RIGHT_LETTERS in `titles.py` has it.
-    "CREATE INDEX heads ON words (substr(word, 1, 3), length(word), count DESC)",
-    "CREATE INDEX tails ON words (substr(word, -3), length(word), count DESC)",
+    f"CREATE INDEX heads ON words (substr(word, 1, {MIN_RIGHT_LETTERS}), length(word), count DESC)",
+    f"CREATE INDEX tails ON words (substr(word, -{MIN_RIGHT_LETTERS}), length(word), count DESC)",
 )
 
 

@@ -126,8 +126,8 @@ def _two_slips(run_query: RunQuery, word: str) -> dict[str, Correction]:
     found = {}
     # The expressions must be those of the indexes `heads` and `tails`, or SQLite reads the whole table.
     for piece, ends in (
-        (word[:MIN_RIGHT_LETTERS], "substr(word, 1, 3)"),
-        (word[-MIN_RIGHT_LETTERS:], "substr(word, -3)"),
+        (word[:MIN_RIGHT_LETTERS], f"substr(word, 1, {MIN_RIGHT_LETTERS})"),
+        (word[-MIN_RIGHT_LETTERS:], f"substr(word, -{MIN_RIGHT_LETTERS})"),
     ):
         for size in range(len(word) - 2, len(word) + 3):
             sql = f"SELECT word, count FROM words WHERE {ends} = ? AND length(word) = ? ORDER BY count DESC LIMIT ?"  # noqa: S608

@@ -86,10 +86,16 @@ class AuditChain:
         known = select(self.log.c.seq).where(self.log.c.hash == head).limit(1)
         return head in ("", FIRST_PREVIOUS_HASH) or connection.execute(known).one_or_none() is not None
 
-    def problems(self, connection: Connection, head: tuple[int, str]) -> tuple[AuditProblem, ...]:
-        """The rows that were changed, removed, inserted or reordered, by the positions at which they were written."""
+    def problems(self, connection: Connection, head: tuple[int, str], noted: str = "") -> tuple[AuditProblem, ...]:
+        """The rows that were changed, removed, inserted or reordered, by the positions at which they were written.
+
+        If there are none, a hash `noted` earlier must be that of a row: otherwise everything was rewritten.
+        """
         if self._is_intact(connection, head):
-            return ()
+            if self.has_head(connection, noted):
+                return ()
+            text = f"the log never had the fingerprint {noted[:64]!r}: it was rewritten or shortened"
+            return (AuditProblem(1, "changed", text),)
         trace = _ChainTrace(self, [row for some in self._batches(connection) for row in some])
         trace.follow(*head)
         return trace.problems()
@@ -304,10 +310,7 @@ class Audit:
         With an earlier `head`, one of the rows must have that hash.
         """
         with self._db.reading() as connection:
-            if not CHAIN.has_head(connection, head):
-                why = f"no row has the hash {head[:64]!r}: the audit was rewritten or shortened"
-                return AuditProblem(1, "changed", why)
-            return next(iter(CHAIN.problems(connection, _read_head(connection))), None)
+            return next(iter(CHAIN.problems(connection, _read_head(connection), head)), None)
 
 
 def _read_head(connection: Connection) -> tuple[int, str]:

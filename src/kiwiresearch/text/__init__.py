@@ -9,6 +9,8 @@ from kiwiresearch.lazy import lazy_exports
 if TYPE_CHECKING:
     from kiwiresearch.text.cue_phrases import Cue, CuePhrases
     from kiwiresearch.text.display import (
+        CONTROLS_IN_LINES,
+        UNSEEN_CODES,
         capitalized,
         count_of,
         encodable,
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
     )
     from kiwiresearch.text.hedges import DOUBT_KINDS, Hedge, HedgeKind, hedges_in
     from kiwiresearch.text.languages import (
+        NEVER,
         LanguageWords,
+        any_of,
         has_words,
         language_words,
         languages_with_words,
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
         three_letter_code,
         two_letter_code,
     )
+    from kiwiresearch.text.number_words import numbers_and_compounds
     from kiwiresearch.text.quantity import Quantity, QuantityRelation, quantity_relation
     from kiwiresearch.text.quantity_mentions import quantities_in
     from kiwiresearch.text.sentences import sentence_starts
@@ -58,12 +63,14 @@ if TYPE_CHECKING:
         LEADING_ARTICLE,
         MARKS,
         POSSESSIVE,
+        TITLE_QUALIFIER,
         WORD,
         fold,
         is_in_unspaced_script,
         is_searchable,
         occurrences,
         plain_lower,
+        without_qualifier,
         without_spaces,
         words_in,
     )

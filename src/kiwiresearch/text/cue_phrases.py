@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 
+from kiwiresearch.text.languages import NEVER
+
 # Possessive quantifiers (`*+`, `++`) here and below: no backtracking, so no text can make a pattern slow.
 FIGURE = r"(?<![\w.])\d[\d.,]*+(?:\s?[-–]\s?\d[\d.,]*+)?"
 ANYTHING = {"#": FIGURE, "*": r"\w++"}
@@ -30,7 +32,6 @@ ANYTHING = {"#": FIGURE, "*": r"\w++"}
 GAP = r"(?:\W++\w++){0,8}?"
 BETWEEN = r"(?:(?<=\d)\s*+|\W++|\s*+(?=[^\w\s]))"
 """No space is needed after a number ('500mg') or before a sign ('5%')."""
-NEVER = re.compile(r"(?!)")
 PLAIN = re.compile(r"[^\W_]+")
 ENDING = re.compile(r"\*[^\W_]+")
 SINGLE = re.compile(r"[^\s^$?]+")

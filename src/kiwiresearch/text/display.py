@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 
 # Direction marks would let a title of a book reorder the words around it on the screen.
-CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
-"""Control characters, line ends of any kind, and marks that change the writing direction."""
-
-CONTROLS_IN_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+UNSEEN = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
+UNSEEN_CODES = re.compile(f"[{UNSEEN}]")
+"""Control characters but tabs and line ends, and marks that change the writing direction."""
+CONTROLS_IN_LINES = re.compile(f"[{UNSEEN}\r]")
+"""The same in a text whose lines end in line feeds."""
+CONTROLS = re.compile(f"[{UNSEEN}\t\n\r\u2028\u2029]+")
+"""The same with tabs and line ends of any kind."""
 
 
 def printable(text: str) -> str:
@@ -76,9 +79,6 @@ def count_of(number: int, one: str, many: str = "") -> str:
 # '=1', '-5' and ' =1'; not 'a-b'.
 FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
 """The start of a text that a spreadsheet would compute; some also accept the full-width signs of Asian keyboards."""
-
-UNSEEN_CODES = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters but tabs and line ends, and marks that change the writing direction."""
 
 
 def inert_cell(text: str) -> str:

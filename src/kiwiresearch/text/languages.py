@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from kiwiresearch.text.words import fold
 
 DATA_FOLDER = files("kiwiresearch.text") / "data"
+# An empty negative lookahead fails everywhere.
 NEVER = re.compile(r"(?!)")
 
 

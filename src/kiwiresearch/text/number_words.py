@@ -302,3 +302,24 @@ def _branches(rests: Iterable[str]) -> str:
 
 number_words = cache(NumberWords)
 """The number words of a language, read once."""
+
+
+@cache
+def numbers_and_compounds(language: str) -> re.Pattern[str]:
+    """Words and figures that are one thing: '1 200', '-5', '2.5%', '100–200 million', 'two hundred', 'non-toxic'.
+
+    More is taken for one number than `NumberWords` reads as one, such as '10:30' and '12/04/1945'.
+    """
+    known = number_words(language)
+    space = SPACES.replace("]", "\u2007]")
+    figure = rf"(?:(?<!\d)\d{{1,3}}(?:{space}\d{{3}})+(?!\d)|\d+)(?:[.,'’/:]\d+)*"
+    # A sign after a letter is a dash: 'the war–200 men'; a point before a figure is decimal only after a space: '.5'.
+    number = rf"(?:(?<!\w)[-‐‑–−+±])?(?:(?<![^\s(])[.,])?{figure}"
+    ranged = rf"{number}(?:{space}?[-‐‑–—−]{space}?{number})*[%‰°]?"
+    scale = rf"(?:(?:{space}|-)(?:{any_of(known.scales)})\b)"
+    return re.compile(
+        rf"{ranged}(?:{scale}+|(?:[-‐‑][^\W\d]\w*)+)?"
+        rf"|\b(?:{any_of(known.values)}){scale}+"
+        r"|[^\W\d]\w*(?:[-‐‑]\w+)+",
+        re.IGNORECASE,
+    )

@@ -27,6 +27,9 @@ DIACRITICS = (
 )  # fmt: skip
 """Marks that do not change the word; those of Indic scripts, Thai or kana do, and are not removed."""
 
+TITLE_QUALIFIER = re.compile(r"\s*\(([^()]*)\)\s*$")
+"""What tells pages of one name apart: ' (planet)' of 'Mercury (planet)'."""
+
 INITIALS = re.compile(r"(?<![\w.])(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}(?![^\W_])")
 """'U.S', 'J.R.R', 'Ph.D': letters with full stops between, which are often left out."""
 
@@ -153,6 +156,11 @@ def plain_lower(text: str) -> str:
         if _plain(char) != char:
             lowered = lowered.replace(char, _plain(char))
     return lowered
+
+
+def without_qualifier(title: str) -> str:
+    """'Mercury' of 'Mercury (planet)'; a title that is all in brackets stays as it is."""
+    return TITLE_QUALIFIER.sub("", title) or title
 
 
 def words_in(text: str) -> list[str]:

@@ -175,11 +175,21 @@ def _statement_faults(statement: Statement, claims: Sequence[Claim], languages: 
 def is_part(text: str, claim: str) -> bool:
     """Whether a text is a claim or a part of it, apart from its capital and full stop."""
     words = text.removesuffix(".")
-    for begin in {words, words[:1].lower() + words[1:]} if words else ():
-        # "the comet" is not a part of "the cometary nucleus": the letters around it must not continue a word.
-        at = claim.find(begin)
-        if at >= 0 and not claim[at - 1 : at].isalnum() and not claim[at + len(begin) :][:1].isalnum():
+    spellings = {words, words[:1].lower() + words[1:]}
+    return bool(words) and any(_has_whole_words(claim, spelling) for spelling in spellings)
+
+
+def _has_whole_words(text: str, words: str) -> bool:
+    """Whether words are in a text, and the letters around them do not continue a word.
+
+    "The comet" is not in "the cometary nucleus".
+    """
+    at = text.find(words)
+    while at >= 0:
+        end = at + len(words)
+        if not text[max(at - 1, 0) : at].isalnum() and not text[end : end + 1].isalnum():
             return True
+        at = text.find(words, at + 1)
     return False
 
 

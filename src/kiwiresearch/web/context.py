@@ -15,6 +15,7 @@ from starlette.requests import Request
 
 from kiwiresearch.ask import AnswerCitation
 from kiwiresearch.atlas import CONTRADICTIONS, GRAPH, Atlas, PolicyFilter, Recipe, open_atlas
+from kiwiresearch.bulk import MANIFEST
 from kiwiresearch.errors import HostUnreachable, KiwiError, without_paths
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import FALLBACK, LANGUAGES, Catalogue, catalogue_in
@@ -171,7 +172,7 @@ class Atlases:
         return policy_filter_for(atlas.book, self._workspace.settings.policy, self._shelf.books)
 
     def _open(self, folder: Path) -> Atlas:
-        stamp = _stamp(folder / "manifest.json")
+        stamp = _stamp(folder / MANIFEST)
         known = self._opened.get(folder)
         if known is None or known[0] != stamp:
             known = stamp, open_atlas(folder, self._workspace.folders.cache)
@@ -319,9 +320,11 @@ def preferred_language(header: str) -> str:
 
 
 def _accepted_language(part: str) -> tuple[str, float]:
-    code, _, quality = part.strip().partition(";")
+    code, _, parameter = part.strip().lower().partition(";")
+    quality = parameter.strip().removeprefix("q=")
     try:
-        weight = float(quality.strip().removeprefix("q=")) if quality.strip() else 1.0
+        weight = float(quality) if quality else 1.0
     except ValueError:
         weight = 0.0
-    return code.strip().lower().split("-")[0], weight
+    # Beyond these limits, and with "nan", it is no weight.
+    return code.strip().split("-")[0], weight if 0 <= weight <= 1 else 0.0

@@ -17,6 +17,7 @@ from kiwiresearch.cases import (
     FactRecord,
     LivingRecord,
     MergesRecord,
+    ProposedMerge,
     RelationRecord,
     TreeRecord,
     graph_record,
@@ -280,7 +281,7 @@ def _evidence_reply(context: ServerContext, evidence: EvidenceRecord) -> models.
     return extend(models.EvidenceReply, evidence, read=read)
 
 
-Candidates = Callable[[Case], Sequence[review.ProposedMerge | review.SeparatedPair]]
+Candidates = Callable[[Case], Sequence[ProposedMerge | review.SeparatedPair]]
 Decide = Callable[[Case, str, str], object]
 MergeDecision = Literal["accept", "reject", "take-back"]
 MERGE_DECISIONS: Mapping[MergeDecision, tuple[Candidates, Decide]] = {

@@ -29,6 +29,7 @@ from kiwiresearch.jobs import (
 from kiwiresearch.runs import Run
 from kiwiresearch.web.bodies import REPLACE_SURROGATES
 from kiwiresearch.web.guard import current_visitor, require_own, require_role
+from kiwiresearch.web.problems import RETRY_AFTER_S
 from kiwiresearch.web.replies import Json
 from kiwiresearch.workspace import RANGES
 
@@ -244,7 +245,6 @@ def run_reply(run: Run) -> RunReply:
     )
 
 
-RETRY_AFTER_S = 60.0
 _START_LOCK = threading.Lock()
 """Held while jobs are counted and one is started, so that two requests at once cannot exceed a limit."""
 

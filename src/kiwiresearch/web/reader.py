@@ -56,7 +56,7 @@ PLAIN = "all:revert;display:inline;position:static;padding:0;visibility:visible;
 BAR_CSS = (
     f"html{{padding-top:{BAR_PX}px;scroll-padding-top:{BAR_PX + 8}px}}"
     f".kiwi-bar{{all:initial;direction:ltr;unicode-bidi:isolate;display:block;position:fixed;top:0;left:0;right:0;height:{BAR_PX}px;"
-    "box-sizing:border-box;overflow:hidden;z-index:2147483647;color:#222;background:#f3f3ee;"
+    "box-sizing:border-box;overflow:auto hidden;scrollbar-width:none;z-index:2147483647;color:#222;background:#f3f3ee;"
     "border-bottom:1px solid #ccc;padding:3px 10px;font:13px/21px system-ui,sans-serif;text-align:left;"
     "white-space:nowrap;text-overflow:ellipsis}"
     f".kiwi-bar.kiwi-has-notes{{height:{BAR_WITH_NOTES_PX}px;overflow:auto;background:#fff4d6}}"
@@ -76,7 +76,7 @@ BAR_CSS = (
 )
 """What the program adds to a page: the bar, marks, and the arrow of a link that leads out of the book.
 
-The bar is fixed, since a page may lay out its body as a grid.
+The bar is fixed, since a page may lay out its body as a grid. On a phone it is scrolled to what does not fit.
 """
 
 NOT_TO_BE_MOVED = (

@@ -22,6 +22,7 @@ from kiwiresearch.jobs import (
     MAX_ROWS,
     NO_EVENTS_SEEN,
     BulkRequest,
+    BulkTable,
     JobQueue,
     JobUpdate,
     QuestionsRequest,
@@ -250,7 +251,7 @@ class BulkJobBody(BaseModel):
     kind: Literal["bulk"]
     book: Annotated[Name, Field(min_length=1, description="A book in the library: its name, title or UUID.")]
     what: Annotated[
-        list[Literal["titles", "pages", "links", "claims", "people"]],
+        list[BulkTable],
         Field(min_length=1, max_length=len(BULK_TABLES), examples=[["titles", "links"]]),
     ]
 

@@ -22,7 +22,7 @@ from sse_starlette.sse import AppStatus
 from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from kiwiresearch.errors import BadSettings, BadUsage, KiwiError
+from kiwiresearch.errors import BadSettings, BadUsage, Interrupted, KiwiError
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.network import is_loopback
 from kiwiresearch.system import limit_memory_arenas
@@ -119,7 +119,6 @@ class HttpProtocol(H11Protocol):
 
 
 MIN_TOKEN = 8
-INTERRUPTED_EXIT_CODE = 130
 CLOSE_TIMEOUT_S = 2.0
 """How long to wait for books to close while a thread is still reading them."""
 
@@ -290,9 +289,9 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 (a signal handler)
         """The first signal ends the server gracefully, a second Ctrl-C at once."""
         if self.should_exit and sig == signal.SIGINT:  # pressed twice: do not wait for streams
-            exit_now(INTERRUPTED_EXIT_CODE)
+            exit_now(Interrupted.exit_code)
         if not self.should_exit and sig == signal.SIGINT:
-            self.exit_code = INTERRUPTED_EXIT_CODE
+            self.exit_code = Interrupted.exit_code
         self.should_exit = True
 
 

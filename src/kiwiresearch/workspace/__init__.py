@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kiwiresearch.workspace.atlas_build import AtlasEstimate, AtlasFolders, estimate
     from kiwiresearch.workspace.book_tasks import BookTask, BookTasks
     from kiwiresearch.workspace.file_cache import FileCache, FileStamp, RecentCache, RecentFiles, file_stamp
-    from kiwiresearch.workspace.finder import Finder, SearchRecord, page_address, search_record
+    from kiwiresearch.workspace.finder import Finder, SearchRecord, address_in_book, search_record
     from kiwiresearch.workspace.hosts import (
         HostPresence,
         HostStatus,

@@ -161,17 +161,19 @@ class BookTasks:
 
     def _make_atlas(self, thread: _TaskThread, book: ListedBook) -> str:
         """Create the atlas of a book, or continue it; returns what went wrong, or nothing."""
-        start: list[tuple[float, int]] = []
+        first: tuple[float, int] | None = None
 
         def heard(line: str) -> None:
+            nonlocal first
             if not self._is_running(book, "atlas"):  # stopped before the process had begun
                 thread.end_child()
             elif line.startswith("analysing"):
                 self._set(book, "atlas", is_analysing=True, remaining_s=0.0)
             else:
                 done, total, unreadable = map(int, line.split())
-                start.append((time.monotonic(), done))
-                (began, before), (now, _) = start[0], start[-1]
+                now = time.monotonic()
+                first = first or (now, done)
+                began, before = first
                 remaining_s = (total - done) * (now - began) / (done - before) if done > before else 0.0
                 self._set(book, "atlas", done=done, total=total, unreadable=unreadable, remaining_s=remaining_s)
 

@@ -30,7 +30,7 @@ from kiwiresearch.search import (
 )
 from kiwiresearch.text import is_searchable
 from kiwiresearch.workspace.models import TitleIndexes, caching_model, chat_model, configured_embedder, model_is_local
-from kiwiresearch.workspace.workspace import Workspace, shelf_label, similar_titles
+from kiwiresearch.workspace.workspace import Workspace, no_books_error, shelf_label, similar_titles
 from kiwiresearch.zim import NONE_HIDDEN, Archive, EntryRef, HiddenRecord, MissingBooks, Policy, Shelf, is_address
 
 if TYPE_CHECKING:
@@ -198,7 +198,9 @@ class Finder:
             raise BadUsage(f"Cannot show {options.limit} results.", remedy=f"Use 1 to {MAX_HITS}.")
 
     def nothing_found_error(self, text: str) -> NothingFound:
-        """The error for a query without results, with similar titles."""
+        """The error for a query without results, with similar titles; without books it says so."""
+        if not self.books:
+            return no_books_error()
         near = similar_titles([book.archive for book in self.books], text)
         hidden = sum(
             (hidden_for(open_book, parse_query(text, open_book.language), MAX_NEAR) for open_book in self.books),
@@ -303,7 +305,7 @@ class Finder:
         if is_address(source):
             return book.archive.url(ref.path)
         start = f"{kiwix_url}/content/{quote(Path(source).stem)}" if kiwix_url else f"zim://{ref.book}"
-        return page_address(f"{start}/", ref.path)
+        return address_in_book(f"{start}/", ref.path)
 
     def book_name(self, book_id: str) -> str:
         return next((book.book.name for book in self.books if book.id == book_id), book_id)
@@ -322,7 +324,7 @@ class Finder:
         self.close()
 
 
-def page_address(start: str, path: str) -> str:
+def address_in_book(start: str, path: str) -> str:
     """The address of a page below the address of its book."""
     return f"{start}{quote(path, errors='replace')}"
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from kiwiresearch.errors import HostUnreachable, StoreError
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import Message
+from kiwiresearch.network import WEB_SCHEMES
 from kiwiresearch.zim import Archive, Call, CallReply, MissingBook, MissingBooks, PeerArchive, PeerBook, peer_book
 
 if TYPE_CHECKING:
     from kiwiresearch.store import HostRow, Store
     from kiwiresearch.zim import PeerClient
 
-WEB_SCHEMES = ("http://", "https://")
 HostAddress = tuple[str, str]
 """The name of a host and its URL: a host that moves counts as another one."""
 

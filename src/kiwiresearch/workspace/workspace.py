@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from kiwiresearch.errors import CannotWrite, KiwiError, PageNotFound
+from kiwiresearch.errors import CannotWrite, KiwiError, NothingFound, PageNotFound
 from kiwiresearch.messages import Message
 from kiwiresearch.page import PageDoc, Section, open_page
 from kiwiresearch.system import make_private_folder
@@ -177,8 +177,11 @@ class ShelfPage:
 
 def find_page(shelf: Shelf, words: str) -> ShelfPage:
     """The page with this title or path, from the first book of the shelf that has it."""
+    archives = shelf.archives()
+    if not archives:
+        raise no_books_error()
     missing = f"No page named {words!r} in {shelf_label(shelf)}."
-    archive, path = locate_page(shelf.archives(), words, missing, "Try another title.")
+    archive, path = locate_page(archives, words, missing, "Try another title.")
     return ShelfPage(archive.book, open_page(archive, path), archive)
 
 
@@ -215,6 +218,16 @@ def shelf_label(shelf: Shelf) -> str:
     """The title of the only book of a shelf, or how many books there are, for messages."""
     count = len(shelf.books)
     return repr(shelf.books[0].title) if count == 1 else f"your {count} books"
+
+
+def no_books_error() -> NothingFound:
+    """The error for a shelf without any book: the library of a host, or what a policy leaves of it."""
+    return NothingFound(
+        Message("There is no book to search.", "search.no_books"),
+        remedy=Message(
+            "Add a book to your library, or check that the policy allows those that you have.", "remedy.add_book"
+        ),
+    )
 
 
 def similar_titles(archives: Sequence[Archive], words: str) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.archive import (
-    HTML_TYPES,
     MAX_HOPS,
     Book,
     EntryName,
@@ -21,6 +20,7 @@ from kiwiresearch.zim.archive import (
     book_kind,
     clean_metadata,
     flavour_of,
+    is_html,
     languages_of,
     tags_of,
 )
@@ -152,8 +152,7 @@ class Listing:
         path = target.path
         if self._old and not path.startswith("A/"):
             return None
-        mimetype = target.get_item().mimetype
-        if mimetype not in HTML_TYPES and mimetype.partition(";")[0].strip() not in HTML_TYPES:
+        if not is_html(target.get_item().mimetype):
             return None
         return TitleEntry(number, title_of(raw), path, alias)
 
@@ -162,7 +161,7 @@ class Listing:
             raw = self._raw._get_entry_by_id(number)
             if raw.is_redirect or (self._old and not raw.path.startswith("A/")):
                 return False
-            return raw.get_item().mimetype.partition(";")[0].strip() in HTML_TYPES
+            return is_html(raw.get_item().mimetype)
         except DAMAGED_ENTRY_ERRORS:
             return False
 

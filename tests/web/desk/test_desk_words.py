@@ -129,6 +129,9 @@ WISHES = [
     ("fr;q=nonsense,es;q=0.2", "es"),
     (", ,;;;", "en"),
     ("fr;q=nan", "en"),
+    ("fr;q=nan,es;q=0.1", "es"),
+    ("fr;q=inf,es;q=0.1", "es"),
+    ("es;Q=0.9,en;q=0.5", "es"),
     ("xx," * 50 + "fr", "en"),
 ]
 

@@ -248,6 +248,16 @@ def test_a_subject_that_nothing_is_has_no_pages(explored: OwnerServer) -> None:
     assert "<script>" not in reply.text.partition("<main")[2]
 
 
+def test_a_subject_without_any_book_is_no_error(tmp_path: Path, elm: Path) -> None:
+    """Where the policy hides all books, the page says that none can be opened, as the other pages do."""
+    with owner_server(tmp_path / "home", elm) as desk:
+        desk.room.shelf.books = ()
+        desk.room._finder._books = []
+        for address in ("/browse", "/browse/subject?book=%20&name=x"):
+            reply = desk.browser.get(address)
+            assert (reply.status_code, "No book can be opened." in reply.text) == (200, True)
+
+
 def test_titles_alone_make_groups(tmp_path: Path, a_book: BookMaker) -> None:
     """Titles that begin alike, or say in parentheses what they are about, and the links of the start page."""
     titles = ["Battle of Ash", "Battle of Elm", "Ray (film)", "Elm (1962 film)", "Sun (Ash film)", "Sun (star)"]

@@ -312,9 +312,9 @@ def _wedding(
     dates = [dated.when for dated in dates_in(text[words.start : words.end], page.language)]
     after = ENGLISH.wed_then.match(text, name.end, stop)
     if not dates and after:
-        told = dates_in(text[after.end() : stop], page.language)[:1]
-        if told and told[0].start == 0:
-            dates, end = [told[0].when], after.end() + told[0].end
+        following = dates_in(text[after.end() : stop], page.language)[:1]
+        if following and following[0].start == 0:
+            dates, end = [following[0].when], after.end() + following[0].end
     return ExtractedFact(
         "spouse",
         text[name.start : name.end],
@@ -341,20 +341,24 @@ def _table(
     if not rows:
         return
     top = " ".join(page.text[cell.start : cell.end] for cell in rows[0])
-    first = page.text[rows[0][0].start : rows[0][0].end].strip()
     # A row with a single cell may be a title above the header.
+    titles: list[Cell] = []
     while len(rows) > 1 and len(rows[0]) == 1 and not ENGLISH.children_word.search(top):
+        titles.append(rows[0][0])
         rows = rows[1:]
         top = " ".join(page.text[cell.start : cell.end] for cell in rows[0])
     titled = bool(ENGLISH.children_word.search(table.caption or top)) and len(rows[0]) == 1
+    first = page.text[rows[0][0].start : rows[0][0].end].strip()
     headed = bool(ENGLISH.sections["names_header"].fullmatch(first)) and len(rows[0]) > 1
+    # A header below a title that names no parent, such as 'Grandchildren', may head others than the children.
+    headed = headed and all(_parent_heading(page.text[title.start : title.end]) for title in titles)
     if not (direct and headed) and not (titled and subject.mention.search(top)):
         return
     if ENGLISH.of_others.search(top):
         return
     because = "a row of a table of children"
     over = heading
-    for row in rows[1:]:
+    for row in (*((title,) for title in titles if headed), *rows[1:]):
         line = page.text[row[0].start : row[0].end].strip()
         if len(row) == 1 and (parent := _parent_heading(line)):
             over = parent

@@ -98,8 +98,8 @@ def _owned(text: str, clause: Clause) -> Iterator[_Grandparent]:
             only = name_after(text, link.end(), clause.end, described=bool(ENGLISH.is_word.search(link[0])))
             names = [only] if only else []
         for relation in parent_relations(text, names, owner.start, RelationRule.POSSESSIVE):
-            told = replace(relation, field=FIELD_OF_PARENT.get(kin["last"], relation.field))
-            yield _Grandparent(told, SIDES.get((kin["side"] or "").lower(), ""), names[0].span)
+            stated = replace(relation, field=FIELD_OF_PARENT.get(kin["last"], relation.field))
+            yield _Grandparent(stated, SIDES.get((kin["side"] or "").lower(), ""), names[0].span)
 
 
 def _grandchild_of(text: str, clause: Clause) -> Iterator[_Grandparent]:

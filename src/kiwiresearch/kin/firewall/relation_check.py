@@ -111,11 +111,11 @@ def grandparent_violation(
             continue
         cue = cues[-1]
         after = ENGLISH.on_side.search(quote.words, end)
-        told = SIDES.get((cue["side"] or "").lower(), after["side"] if after and cue["of"] else "")
+        stated_side = SIDES.get((cue["side"] or "").lower(), after["side"] if after and cue["of"] else "")
         surname = fold(parse_name(parent).surname)
         named = {word.folded for word in quote_words(quote.words[cue.end() : end])}
         # Another side is stated, or none, and no surname shows that it is the father's.
-        if side and told != side and (told or side != "father" or surname not in named):
+        if side and stated_side != side and (stated_side or side != "father" or surname not in named):
             codes.append("HF_042")
             continue
         found = FamilyCue("other", cue.start("kin"), cue.end("kin"), cue["kin"].lower())

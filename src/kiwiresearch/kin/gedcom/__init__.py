@@ -19,7 +19,13 @@ if TYPE_CHECKING:
         with_ids,
     )
     from kiwiresearch.kin.gedcom.kept_privacy import NOTHING_KEPT, ShownRecords, shown_records
-    from kiwiresearch.kin.gedcom.package import EXPORT_AGAIN, MAX_FILE_BYTES, MediaFile, gedcom_package, media_type_of
+    from kiwiresearch.kin.gedcom.package import (
+        EXPORT_AGAIN,
+        MAX_FILE_BYTES,
+        MediaFile,
+        gedcom_package,
+        media_type_by_name,
+    )
     from kiwiresearch.kin.gedcom.reader import ReadGedcom, read_gedcom
     from kiwiresearch.kin.gedcom.tags import UID, is_address
     from kiwiresearch.kin.gedcom.writer import tree_gedcom

@@ -53,6 +53,7 @@ MAX_DATE_CHARS = 120
 COARSENESS: tuple[Unit, ...] = ("day", "month", "year")
 # A year has at most four digits, as in `POINT`.
 LAST_YEAR = 9999
+LAST_DUAL_DAY = (3, 24)
 # What may stand beside a date in a line that has nothing else: '<1801>', '1801?'.
 IGNORED_CHARACTERS = re.compile(r"[\s<>()\[\].,;?]+")
 
@@ -117,14 +118,15 @@ def _point(text: str) -> Point | None:
     calendar: Calendar | None = "julian" if named == "JULIAN" else "gregorian" if named == "GREGORIAN" else None
     year = -int(found["year"]) if found["bc"] else int(found["year"])
     month = MONTHS.index(found["month"]) + 1 if found["month"] else 0
+    day = int(found["day"] or 0)
     if found["dual"]:
         if not str(year + 1).endswith(found["dual"]):
             return None
         if not month:
             return Point(DaySpan(*years(year, year + 1)), "year", calendar)
-        # A dual year such as 1731/32 began in March; January and February belong to the later year.
-        year, calendar = year + 1, calendar or "julian"
-    return _unit(Day(year, month, int(found["day"] or 0)), calendar)
+        # The year 1731 ended on 24 March 1731/32; of a later day, the second year is a mistake.
+        year, calendar = year + ((month, day) <= LAST_DUAL_DAY), calendar or "julian"
+    return _unit(Day(year, month, day), calendar)
 
 
 def _unit(at: Day, calendar: Calendar | None) -> Point | None:

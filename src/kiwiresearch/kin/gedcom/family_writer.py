@@ -109,11 +109,11 @@ def write_family(
     for child in couple.children:
         out.pointer(1, "CHIL", xrefs[child.person])
     parts: list[tuple[str, Sequence[Evidence]]] = []
-    told = marriages
+    unwritten = marriages
     for union in sorted(couple.unions, key=lambda tie: tie.kind != "spouse_of"):
-        if _write_union(out, union, told, sources):
+        if _write_union(out, union, unwritten, sources):
             parts.append((partners_scope(xrefs[couple.husband], xrefs[couple.wife]), union.evidence))
-        told = ()
+        unwritten = ()
     if len(couple.members) == 2 and not couple.unions:
         out.line(1, "NOTE", NO_UNION)
     for child in couple.children:

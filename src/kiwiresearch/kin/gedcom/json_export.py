@@ -7,11 +7,12 @@ from dataclasses import asdict
 
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.kin.gedcom.arrangement import is_written
 from kiwiresearch.kin.gedcom.event_writer import EventVersion, event_versions, included_facts
 from kiwiresearch.kin.gedcom.person_writer import slashed_name
 from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, EVENTS, MARRIAGE, SOURCE_WITHOUT_TEXT
 from kiwiresearch.kin.privacy import ShownTree
-from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Person, Qualifier, Relationship, Source
+from kiwiresearch.kin.tree import Evidence, Fact, Person, Qualifier, Relationship, Source
 from kiwiresearch.text.dates import DateRange, day_at
 
 SPACE = "http://gedcomx.org/"
@@ -31,7 +32,7 @@ CONFIDENCE_LEVELS = ((0.8, "High"), (0.5, "Medium"))
 def tree_gedcomx(tree: ShownTree) -> str:
     """The tree as canonical GEDCOM X JSON; ties between siblings are left out, since the format has none."""
     evidence = _evidence(tree)
-    ties = [tie for tie in tree.relationships if _is_written(tie, tree)]
+    ties = _written_ties(tree)
     value: JsonDict = {
         "lang": "en",
         "persons": [_person(tree, tree.persons[index]) for index in sorted(tree.persons)],
@@ -44,16 +45,15 @@ def tree_gedcomx(tree: ShownTree) -> str:
     return canonical_json(value, indent=1) + "\n"
 
 
-def _is_written(tie: Relationship, tree: ShownTree) -> bool:
-    known = tie.first in tree.persons and tie.second in tree.persons
-    return known and tie.kind in KINDS and tie.status not in DISCARDED
+def _written_ties(tree: ShownTree) -> list[Relationship]:
+    return [tie for tie in tree.relationships if tie.kind in KINDS and is_written(tie, tree)]
 
 
 def _evidence(tree: ShownTree) -> dict[str, Evidence]:
     """The evidence of everything that is written, by id."""
     named = tree.persons.keys() - tree.anonymous
     facts = (fact.evidence for fact in included_facts(tree.facts) if fact.person in named)
-    ties = (tie.evidence for tie in tree.relationships if _is_written(tie, tree))
+    ties = (tie.evidence for tie in _written_ties(tree))
     every = (item for evidence in (*facts, *ties) for item in evidence if item.source in tree.sources)
     return {item.id: item for item in every}
 

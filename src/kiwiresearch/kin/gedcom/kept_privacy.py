@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 
 from kiwiresearch.kin.gedcom.kept_lines import KeptRecord, references
 from kiwiresearch.kin.gedcom.nodes import Node
+from kiwiresearch.kin.gedcom.tags import is_for_owner
 from kiwiresearch.kin.privacy import PrivacyMode, WithheldPeople, contacts_in
 from kiwiresearch.kin.tree import PersonId
 
-RESTRICTED = ("confidential", "privacy")
-"""What a file says of lines that only its owner may see."""
 FOR_OWNER = frozenset({"OBJE", "SUBM", "ANCI", "DESI"})
 """Pictures and documents may show anyone, and submitters are alive, so only the owner gets them."""
 
@@ -62,7 +61,7 @@ class _Filter:
                 yield replace(line, below=list(self._lines(line.below, people)))
 
     def _is_revealing(self, line: Node, people: tuple[PersonId, ...]) -> bool:
-        if any(word in line.get("RESN").lower() for word in RESTRICTED):
+        if is_for_owner(line.get("RESN")):
             return True
         if line.kind == "pointer":
             kind, _, target = line.value.partition(":")

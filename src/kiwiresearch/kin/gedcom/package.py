@@ -38,7 +38,7 @@ class MediaFile:
     content: bytes
 
 
-def media_type_of(name: str) -> str:
+def media_type_by_name(name: str) -> str:
     return MEDIA_TYPES.get(name.rpartition(".")[2].lower(), OTHER_MEDIA_TYPE)
 
 
@@ -105,7 +105,7 @@ def unpack_media(path: Path, wanted: Iterable[str]) -> tuple[tuple[MediaFile, ..
                 problems.append(f"The file {name[:80]!r} of the package was left out: {fault}.")
                 continue
             left -= len(content)
-            found.append(MediaFile(name, media_type_of(name), content))
+            found.append(MediaFile(name, media_type_by_name(name), content))
     return tuple(found), tuple(problems)
 
 

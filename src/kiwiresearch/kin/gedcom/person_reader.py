@@ -18,6 +18,7 @@ from kiwiresearch.kin.gedcom.tags import (
     UID,
     UNTYPED,
     is_address,
+    is_for_owner,
     plain_name,
 )
 from kiwiresearch.kin.tree import Evidence, LivingStatus, Person, PersonId, Sex
@@ -26,7 +27,6 @@ SEXES: dict[str, Sex] = {"M": "male", "F": "female"}
 EXTERNAL = {"http://www.wikidata.org/entity/": "wikidata", "https://www.wikidata.org/entity/": "wikidata"}
 """The owner of the identifiers in an EXID of GEDCOM 7, by its address."""
 OTHER_IDS = {"FSID": "familysearch", "_FSFTID": "familysearch", "AFN": "ancestral_file"}
-RESTRICTED = ("confidential", "privacy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def read_person(file: GedcomFile, record: GedcomLine) -> ImportedPerson:
     facts = PersonFacts(number)
     for line in record.children:
         _read_line(file, record, line, facts)
-    restricted = any(word in record.get("RESN").lower() for word in RESTRICTED)
+    restricted = is_for_owner(record.get("RESN"))
     return ImportedPerson(_person(file, record, number, facts, restricted=restricted), facts, restricted)
 
 

@@ -77,6 +77,13 @@ def quality_mark(reliability: float) -> str:
 UID, UNTYPED = "uid", "refn"
 """The kinds of an identifier that stays the same in all versions of a file, and of a number without a type."""
 
+RESTRICTED = ("confidential", "privacy")
+
+
+def is_for_owner(notice: str) -> bool:
+    """Whether a RESN says that only the owner of the file may see what it is about."""
+    return any(word in notice.lower() for word in RESTRICTED)
+
 
 def is_address(kind: str) -> bool:
     """Whether the kind of an identifier is the address of who gives it."""

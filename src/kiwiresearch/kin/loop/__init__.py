@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         merge_reasons,
         pairs_kept_separate,
         survivor_first,
-        undecided_pairs,
         update_living_status,
     )
     from kiwiresearch.kin.loop.item_processor import ResearchStep

@@ -68,17 +68,6 @@ def resolve(
     return merged, left, notes
 
 
-def undecided_pairs(store: CaseStore) -> tuple[Pair, ...]:
-    """The possible duplicates that the resolver leaves to the user, the most likely first."""
-    kept_separate = pairs_kept_separate(store)
-    found: dict[Pair, float] = {}
-    for row in store.state("proposals") or ():
-        pair = ordered_pair(*(store.canonical(item) for item in row["candidate_pair"]))
-        if pair[0] != pair[1] and row["recommended_action"] != "separate" and pair not in kept_separate:
-            found.setdefault(pair, row["similarity_score"])
-    return tuple(sorted(found, key=lambda pair: (-found[pair], pair)))
-
-
 def pairs_kept_separate(store: CaseStore) -> frozenset[Pair]:
     """The pairs kept separate, by their current ids: either person may have been merged since."""
     pairs = (

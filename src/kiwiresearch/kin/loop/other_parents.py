@@ -165,7 +165,7 @@ def _marriage(person: MentionedPerson) -> ExtractedFact:
 def _birth(child: MentionedPerson) -> DateRange | None:
     about = (checked for mention in child.mentions for checked in mention.checked.relative_facts)
     return next(
-        (told.fact.when for told in about if told.fact.field == "birth_date" and told.status != "rejected"), None
+        (item.fact.when for item in about if item.fact.field == "birth_date" and item.status != "rejected"), None
     )
 
 

@@ -231,5 +231,7 @@ class Researcher:
 
 def is_time_to_evaluate(step: int) -> bool:
     """Whether the case is evaluated again after this step."""
+    if step == 0:
+        return False
     # The shift gives the greatest power of two that is not above `step`: the interval grows with the case.
     return step % max(EVALUATE_EVERY, (1 << step.bit_length() - 1) // EVALUATIONS_PER_DOUBLING) == 0

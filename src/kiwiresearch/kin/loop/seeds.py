@@ -10,7 +10,7 @@ from itertools import takewhile
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin.extract import read_person
 from kiwiresearch.kin.loop.queries import KINSHIP_WORDS
-from kiwiresearch.kin.names import INITIAL, PET_FORM, name_words, parse_name, token_similarity
+from kiwiresearch.kin.names import name_words, parse_name, token_similarity, word_match
 from kiwiresearch.kin.report import year_phrase
 from kiwiresearch.kin.source_facts import PersonReading
 from kiwiresearch.kin.sources import NAME_LINK_WORDS, BookSource, FetchedRecord
@@ -194,15 +194,14 @@ def _is_short_for(words: Sequence[str], name: Sequence[str]) -> bool:
     letters = [letter for word in words for letter in (word if word in initials else (word,))]
     # Words that are in the name come first, or an initial could take their place.
     for word in sorted(letters, key=lambda word: word not in left):
-        near = [other for other in left if word == other or token_similarity(word, other) in SHORT_FORM_SCORES]
+        near = [other for other in left if word == other or word_match(word, other).kind in SHORT_FORMS]
         if not near or (word in ROMANS and len(word) > 1 and word not in left):
             return False
         left.remove(word if word in near else near[0])
     return True
 
 
-SHORT_FORM_SCORES = (INITIAL, PET_FORM)
-"""What `token_similarity` gives for an initial and for a pet form."""
+SHORT_FORMS = ("initial", "pet form")
 
 
 def _is_called(typed: TypedName, reading: PersonReading, text: str) -> bool:

@@ -1,4 +1,7 @@
-"""Who may be living: the latest possible birth of each person, and one rule; without data they count as living."""
+"""Who may be living: the latest possible birth of each person, and one rule; without data they count as living.
+
+All limits of ages are in one module, since each depends on the others.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,20 @@ from kiwiresearch.kin.language import ENGLISH
 from kiwiresearch.kin.names import PersonName, parse_name
 from kiwiresearch.kin.plausibility import YOUNGEST_PARENT, YOUNGEST_SPOUSE
 from kiwiresearch.kin.privacy.text_parts import has_modern_clue
-from kiwiresearch.kin.tree import NOT_BY_BIRTH, FieldName, LivingStatus, Person, PersonId, Relationship, Status, Tree
+from kiwiresearch.kin.tree import (
+    DEATH_FIELDS,
+    NOT_BY_BIRTH,
+    FieldName,
+    LivingStatus,
+    Person,
+    PersonId,
+    Relationship,
+    Status,
+    Tree,
+)
 from kiwiresearch.messages import Message
 from kiwiresearch.text import fold
-from kiwiresearch.text.dates import DateRange, day_at
+from kiwiresearch.text.dates import ENDLESS_DAY, DateRange, day_at
 
 OLDEST_MOTHER = 58
 OLDEST_FATHER = 90
@@ -35,8 +48,6 @@ BY_SIBLING = Message("a sibling's dates", "ground.sibling")
 BY_SPOUSE = Message("a spouse's dates", "ground.spouse")
 BY_PARENT = Message("a parent's dates", "ground.parent")
 BY_CHILD = Message("a child's dates", "ground.child")
-OPEN_END_DAY = 10**14
-"""A later day marks the end of an open range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +82,13 @@ class BirthStep:
 
 def latest_possible_year(when: DateRange | None) -> int | None:
     """The last year that agrees with a date; None for 'after 1950'."""
-    if when is None or when.possible_days()[1] > OPEN_END_DAY:
+    if when is None or when.possible_days()[1] >= ENDLESS_DAY:
         return None
     return day_at(when.possible_days()[1]).year
 
 
 def earliest_possible_year(when: DateRange | None) -> int | None:
-    if when is None or when.possible_days()[0] < -OPEN_END_DAY:
+    if when is None or when.possible_days()[0] <= -ENDLESS_DAY:
         return None
     return day_at(when.possible_days()[0]).year
 
@@ -284,7 +295,6 @@ MAX_AGE_IF_MARKED = 122
 """A 'living' mark is believed up to this age: nobody has been older."""
 SPECIFICATION_AGE = 100
 """Below this age, the specification's `is_likely_living` takes a person for living; nothing else uses it."""
-DEATH_FIELDS = ("death_date", "death_place", "burial_date", "burial_place")
 
 
 @dataclass(frozen=True, slots=True)

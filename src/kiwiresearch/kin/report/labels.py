@@ -49,22 +49,6 @@ def field_noun(field: FieldName) -> str:
     return FIELD_NOUNS.get(field, FIELD_LABELS[field].lower())
 
 
-MANY_VALUED: frozenset[FieldName] = frozenset(
-    {
-        "marriage_date",
-        "marriage_place",
-        "occupation",
-        "title",
-        "parent",
-        "spouse",
-        "partner",
-        "child",
-        "sibling",
-        "grandparent",
-    }
-)
-"""Fields that can have several true values at once."""
-
 STATUS_LABELS: dict[Status, str] = {
     "verified": "verified",
     "unverified": "not verified",

@@ -10,7 +10,6 @@ from kiwiresearch.kin.evidence_phrases import evidence_phrase
 from kiwiresearch.kin.report.labels import (
     CHILD_LABELS,
     FIELD_LABELS,
-    MANY_VALUED,
     METHOD_LABELS,
     PARENT_LABELS,
     SIBLING_LABELS,
@@ -23,6 +22,7 @@ from kiwiresearch.kin.report.report_input import ReportInput, ShownConflict
 from kiwiresearch.kin.timeline import birth_of
 from kiwiresearch.kin.tree import (
     DISCARDED,
+    MANY_VALUED,
     RELATION_FIELDS,
     UNSETTLED,
     Evidence,

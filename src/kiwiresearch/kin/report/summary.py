@@ -157,8 +157,8 @@ def _partners(case: ReportInput, couples: Couples, seed: PersonId) -> Iterator[S
         tie = next((relationship for relationship in ties if relationship.start), ties[0])
         verb = "married" if tie.kind == "spouse_of" else "was the partner of"
         when = date_phrase(tie.start) if tie.start else ""
-        verb = f"{display_name(tree, seed)} {verb} {display_name(tree, other)}{when}."
-        yield SummarySentence(verb, tuple(relationship.id for relationship in ties), (seed, other))
+        text = f"{display_name(tree, seed)} {verb} {display_name(tree, other)}{when}."
+        yield SummarySentence(text, tuple(relationship.id for relationship in ties), (seed, other))
         yield from _children(case, (seed, other), couples.children_of(seed, other))
 
 

@@ -21,7 +21,7 @@ from kiwiresearch.text import fold, printable
 
 REPLY_TOKENS = 600
 # Counted as characters, 60 for each name.
-MAX_RELATIVES = 12
+MAX_RELATIVES_CHARS = 720
 EMPTY_ANSWERS = frozenset({"", "no", "none", "nothing", "null", "n a", "na", "not applicable", "-"})
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -152,4 +152,4 @@ def _person_record(tree: Tree, person: Person) -> str:
 
 def _names(tree: Tree, ids: Sequence[PersonId]) -> str:
     known = [tree.persons[identifier] for identifier in ids if identifier in tree.persons]
-    return "; ".join(person.name for person in known if person.living == "deceased")[: 60 * MAX_RELATIVES]
+    return "; ".join(person.name for person in known if person.living == "deceased")[:MAX_RELATIVES_CHARS]

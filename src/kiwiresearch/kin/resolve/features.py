@@ -199,10 +199,10 @@ def _name_points(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
     if one.ordinals and other.ordinals and not one.ordinals & other.ordinals:
         value -= 3.0
     low, high = NAME_RANGE
-    share = given.similarity if rest is NEUTRAL else 0.6 * given.similarity + 0.4 * rest.similarity
+    similarity = given.similarity if rest is NEUTRAL else 0.6 * given.similarity + 0.4 * rest.similarity
     return FeaturePoints(
         min(max(value, low), high),
-        share,
+        similarity,
         reasons.together((given.reason, rest.reason, titles.reason)),
         reasons.together((given.against, rest.against, titles.against)),
         is_different_name=given.is_different_name or rest.is_different_name,
@@ -297,12 +297,12 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
         matched += [x] if like == 1.0 else [x, y]
     unmatched = min(len(left), len(right))
     value -= unmatched * (1.0 if is_woman else 1.6)
-    share = alike / (pairs + unmatched) if pairs or unmatched else 0.5
+    similarity = alike / (pairs + unmatched) if pairs or unmatched else 0.5
     both = reasons.both_called(matched) if matched else reasons.NO_REASON
     differ = reasons.names_differ(" ".join(left), " ".join(right)) if unmatched else reasons.NO_REASON
     return FeaturePoints(
         value,
-        share,
+        similarity,
         both,
         differ,
         is_different_name=bool(matched and unmatched and not is_woman),
@@ -350,7 +350,7 @@ def _one_date(
         width = min(first[1], second[1]) - max(first[0], second[0]) if max(first[0], second[0]) > ALL_TIME[0] else 99
         value = GAP_POINTS[0][1] * max(1 - width / MAX_INFORMATIVE_YEARS, 0.1)
         return FeaturePoints(value, probability(value), reasons.at_same_time(*years, is_birth=is_birth))
-    value = next((points for years, points in GAP_POINTS if gap <= years), FAR_APART)
+    value = next((points for most, points in GAP_POINTS if gap <= most), FAR_APART)
     return FeaturePoints(value, probability(value), reasons.years_apart(gap, *years, is_birth=is_birth))
 
 

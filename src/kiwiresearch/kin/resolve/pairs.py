@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
+from kiwiresearch.kin.lineage import ancestors
 from kiwiresearch.kin.plausibility import YOUNGEST_PARENT
 from kiwiresearch.kin.resolve.family_structure import FamilyStructure
 from kiwiresearch.kin.resolve.features import names_fit, share_first_name_but_one_has_place
@@ -95,14 +96,7 @@ class Vetoes:
     def ancestors(self, person: PersonId) -> frozenset[PersonId]:
         known = self._ancestors.get(person)
         if known is None:
-            found: set[PersonId] = set()
-            waiting = list(self._tree.parents(person))
-            while waiting:
-                parent = waiting.pop()
-                if parent not in found:
-                    found.add(parent)
-                    waiting.extend(self._tree.parents(parent))
-            known = self._ancestors[person] = frozenset(found)
+            known = self._ancestors[person] = frozenset(ancestors(self._tree, person))
         return known
 
     def _by_sources(self, a: Profile, b: Profile) -> Iterator[Message]:

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.errors import HostUnreachable, KiwiError, PageNotFound
-from kiwiresearch.kin.sources.source import SUFFIXES, FetchedRecord, PersonQuery
+from kiwiresearch.kin.sources.source import MAX_PEOPLE, SUFFIXES, FetchedRecord, PersonQuery
 from kiwiresearch.kin.tree import Source, row_id
 from kiwiresearch.page import PageDoc, open_page
 from kiwiresearch.search import OpenBook, SearchOptions, SearchResult, search_books
 from kiwiresearch.text import fold
 from kiwiresearch.zim import SCHEME, hidden_page_error
 
-MAX_PEOPLE = 5
 SEARCH_LIMIT = 10
 LEAD_CHARS = 1_500
 """The years of a person are at the beginning of a page, or in the box."""

@@ -18,7 +18,7 @@ from kiwiresearch.kin.sources.plugin import Plugin
 from kiwiresearch.kin.sources.request_limits import FetchedPage
 from kiwiresearch.kin.sources.sign_in import SignIn
 from kiwiresearch.kin.sources.site import PluginSource, search_params, source_record
-from kiwiresearch.kin.sources.source import FetchedRecord, PersonQuery, quotable_line
+from kiwiresearch.kin.sources.source import MAX_PEOPLE, FetchedRecord, PersonQuery, quotable_line
 from kiwiresearch.kin.sources.transport import Request
 from kiwiresearch.kin.tree import DATE_FIELDS, PARENT_OF_SEX, FieldName, Sex
 from kiwiresearch.text.dates import DateRange, dates_in
@@ -170,7 +170,6 @@ PERSON = re.compile(r"[A-Z0-9]{2,8}-[A-Z0-9]{2,8}")
 ATOM = "application/x-gedcomx-atom+json"
 RECORD = "application/x-fs-v1+json"
 PERSON_PATH = "/platform/tree/persons/"
-MAX_PEOPLE = 5
 GONE = frozenset({404, 410})
 SIGNED_OUT = 401
 

@@ -10,7 +10,15 @@ import regex  # type: ignore[import-untyped]
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from kiwiresearch.kin.sources.site_page import checked_selector
-from kiwiresearch.kin.tree import DATE_FIELDS, PLACE_FIELDS, RELATION_FIELDS, FieldName, InformationKind, SourceForm
+from kiwiresearch.kin.tree import (
+    DATE_FIELDS,
+    PLACE_FIELDS,
+    RELATION_FIELDS,
+    EvidenceType,
+    FieldName,
+    InformationKind,
+    SourceForm,
+)
 
 # Patterns come from users, and some take exponential time on an unlucky page.
 PATTERN_TIMEOUT_S = 0.25
@@ -51,7 +59,6 @@ PATH = r"^/[^\s#\\]*$"
 RuleType = Literal["text", "date", "place", "name", "relation"]
 Kind = Literal["html", "books", "sparql", "familysearch"]
 AutomationTerms = Literal["allowed", "forbidden", "unknown"]
-EvidenceType = Literal["primary", "secondary", "authored"]
 
 
 class PluginPart(BaseModel):

@@ -14,7 +14,7 @@ from kiwiresearch.kin.sources.plugin import Plugin, SearchRule
 from kiwiresearch.kin.sources.request_limits import FetchedPage, PluginMemory
 from kiwiresearch.kin.sources.site_page import SitePage
 from kiwiresearch.kin.sources.site_rules import read_site_page
-from kiwiresearch.kin.sources.source import FetchedRecord, PersonQuery
+from kiwiresearch.kin.sources.source import MAX_PEOPLE, FetchedRecord, PersonQuery
 from kiwiresearch.kin.sources.transport import Request, display_url
 from kiwiresearch.kin.tree import Source, row_id
 
@@ -98,10 +98,6 @@ def fetch_all(locators: Iterable[str], fetch: Callable[[str], FetchedRecord]) ->
     return found
 
 
-MAX_PEOPLE = 5
-"""How many results of a search are opened; each costs a request."""
-
-
 class PluginSource:
     """A source described by a plugin and asked through the gate."""
 
@@ -171,13 +167,21 @@ class SiteSource(PluginSource):
 
     def _links(self, page: FetchedPage, selector: str) -> list[str]:
         links = (chosen.link() for chosen in SitePage(page.content).choose(selector))
-        urls = (urljoin(page.url, link).partition("#")[0] for link in links if link)
+        urls = (_linked_url(page.url, link) for link in links if link)
         here = urlsplit(page.url).netloc
         return [
             url
             for url in urls
             if urlsplit(url).netloc == here and urlsplit(url).path.startswith(self.plugin.person_path)
         ]
+
+
+def _linked_url(page: str, link: str) -> str:
+    """The address that a link of a page leads to, without its fragment; empty if it is broken, such as 'http://['."""
+    try:
+        return urljoin(page, link).partition("#")[0]
+    except ValueError:
+        return ""
 
 
 def search_params(search: SearchRule, query: PersonQuery) -> dict[str, str]:

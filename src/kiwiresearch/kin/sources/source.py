@@ -20,6 +20,8 @@ def quotable_line(about: str, property_name: str, value: str, rest: Mapping[str,
     return f"{statement}; {canonical_json(details)}" if details else statement
 
 
+MAX_PEOPLE = 5
+"""How many results of a search are opened; on a site, each costs a request."""
 SUFFIXES = frozenset({"jr", "sr", "junior", "senior", "esq", "i", "ii", "iii", "iv"})
 
 

@@ -1,6 +1,6 @@
 """The database of a case: creates and opens it, and changes it in steps that are stored completely or not at all.
 
-The upgrades from older versions of the tables are here as well.
+The upgrades from older versions of the tables are here as well, since they are steps of the same kind.
 """
 
 from __future__ import annotations

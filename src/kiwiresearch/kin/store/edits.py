@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from sqlalchemy import Row, func, insert, select, update
 
@@ -49,9 +49,7 @@ EditKind = Literal[
     "attach",
     "detach",
     "living",
-    "import",
 ]
-EDIT_KINDS: tuple[EditKind, ...] = get_args(EditKind)
 EditState = Literal["done", "undone"]
 
 

@@ -38,6 +38,7 @@ class Merges(StorePart):
         """Merge two people and return the id of the merge; everything that pointed to `other` points to `canonical`.
 
         `why_not_split` says why they are not two people, `why_not_merge` what speaks against the merge.
+        What a user writes belongs into `why_not_split`, which only the owner sees.
         A pair that is kept separate is refused, unless `even_if_separated` is set.
         """
         if not rationale.strip() or not why_not_merge.strip():
@@ -110,7 +111,7 @@ class Merges(StorePart):
                 )
             undone = [*reversed(later), wanted]
             for row in undone:
-                _undo(db, row, why)
+                _undo(db, row)
             # Only this one was found wrong: merges that depended on it may be proposed again.
             kept, gone = wanted.member_ids
             self.separate(kept, gone, why or f"the merge {cluster} was undone", "undo")
@@ -132,7 +133,7 @@ class Merges(StorePart):
             if db.insert_new(CANNOT_LINK, row):
                 audit.record(db, "cannot_link", low, is_redacted=False, after={"ids": [low, high]})
 
-    def withdraw_separation(self, first: PersonId, second: PersonId, why: str = "") -> None:
+    def withdraw_separation(self, first: PersonId, second: PersonId) -> None:
         """Withdraw that two people are not the same, so that they may be proposed again."""
         low, high = sorted((first, second))
         mine = CANNOT_LINK.c.first_id == low, CANNOT_LINK.c.second_id == high
@@ -142,8 +143,7 @@ class Merges(StorePart):
             if row is None:
                 raise BadUsage(f"{low!r} and {high!r} are not kept separate.")
             db.remove(CANNOT_LINK, row._asdict())
-            details = {"ids": [low, high], "why": why}
-            audit.record(db, "allow_link", low, is_redacted=may_be_living(db, low, high), after=details)
+            audit.record(db, "allow_link", low, is_redacted=False, after={"ids": [low, high]})
 
 
 def next_merge_seq(db: CaseDatabase) -> int:
@@ -217,7 +217,7 @@ def _columns(row: Row[Any]) -> set[tuple[str, str, str]]:
     return {(name, changed_id, column) for name, changed_id, column, _, _ in row.undo}
 
 
-def _undo(db: CaseDatabase, row: Row[Any], why: str) -> None:
+def _undo(db: CaseDatabase, row: Row[Any]) -> None:
     kept, gone = row.member_ids
     # Rows with the same change are updated together; a count that is too low means that one has changed since.
     changed: defaultdict[tuple[str, str, str | None, str], list[str]] = defaultdict(list)
@@ -240,5 +240,4 @@ def _undo(db: CaseDatabase, row: Row[Any], why: str) -> None:
     )
     db.merged_into = None
     db.changed_people |= {kept, gone}
-    details = {"ids": [kept, gone], "why": why}
-    audit.record(db, "unmerge", row.id, is_redacted=may_be_living(db, kept, gone), after=details)
+    audit.record(db, "unmerge", row.id, is_redacted=False, after={"ids": [kept, gone]})

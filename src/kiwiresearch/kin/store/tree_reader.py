@@ -14,7 +14,18 @@ from kiwiresearch.kin.store.decisions import DECIDED_ASSERTION, verdicts
 from kiwiresearch.kin.store.people_and_sources import canonical_id, living_from_flag
 from kiwiresearch.kin.store.tables import ASSERTION, EVIDENCE_CLAIM, PERSON, RELATIONSHIP, SOURCE_RECORD
 from kiwiresearch.kin.store.values import date_from_json, details_with_shadows, rank_key
-from kiwiresearch.kin.tree import DISCARDED, Decision, Evidence, Fact, Person, PersonId, Relationship, Source, Tree
+from kiwiresearch.kin.tree import (
+    DEATH_FIELDS,
+    DISCARDED,
+    Decision,
+    Evidence,
+    Fact,
+    Person,
+    PersonId,
+    Relationship,
+    Source,
+    Tree,
+)
 
 EVIDENCE_COLUMNS = {
     "source": "source_record_id",
@@ -27,7 +38,6 @@ EVIDENCE_COLUMNS = {
     "rationale": "llm_rationale",
 }
 """The columns of evidence whose names are not those of the fields of `Evidence`."""
-DEATHS = ("death_date", "death_place", "burial_date", "burial_place")
 
 
 def _columns(table: Table, kind: type[Any], names: Mapping[str, str]) -> list[ColumnElement[Any]]:
@@ -48,7 +58,7 @@ DEATHS_OF = (
     select(DECIDED_ASSERTION.c.id)
     .where(
         DECIDED_ASSERTION.c.entity_id == bindparam("person"),
-        DECIDED_ASSERTION.c.field_name.in_(DEATHS),
+        DECIDED_ASSERTION.c.field_name.in_(DEATH_FIELDS),
         DECIDED_ASSERTION.c.status.not_in(sorted(DISCARDED)),
     )
     .limit(1)
@@ -181,7 +191,7 @@ class TreeReader(StorePart):
         for row in assertions:
             by_entity[row.entity_id].append(row)
         facts = [fact for row in people for fact in _facts(by_entity[row.id], evidence)]
-        dead = {fact.person for fact in facts if fact.field in DEATHS and fact.status not in DISCARDED}
+        dead = {fact.person for fact in facts if fact.field in DEATH_FIELDS and fact.status not in DISCARDED}
         related = _ties(ties, by_entity, evidence, decided)
         return Tree(
             {row.id: _person(row, is_dead=row.id in dead) for row in people},

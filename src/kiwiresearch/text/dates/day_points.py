@@ -22,6 +22,8 @@ from kiwiresearch.text.dates.reading_words import DateWords
 
 DUAL = re.compile(r"/(?: (?=[0-9]{4}))?([0-9]{1,4})(?![0-9/])")
 """The second year of '1752/3', a dual date."""
+END_OF_OLD_YEAR = (3, 24)
+"""In England the year began on 25 March until 1752."""
 MAX_GUESSED_YEARS = 10
 """'c. 1524/1529' guesses a year; years further apart are something else."""
 
@@ -78,8 +80,9 @@ def _read_year(text: str, point: DateExpression, found: re.Match[str], date_word
         point.number = year
         dual = DUAL.match(text, end)
         if dual and follows(year, dual[1]):
-            # The second year is the one that starts in January, as years do today.
-            point.number, point.end, point.calendar = year + 1, dual.end(), "julian"
+            # The second year is the one that starts in January, as years do today; on other days both began before.
+            point.number = year + 1 if (point.month, point.day) <= END_OF_OLD_YEAR else year
+            point.end, point.calendar = dual.end(), "julian"
     else:
         point.end = found.start("year")
         while text[point.end - 1] in " ,":

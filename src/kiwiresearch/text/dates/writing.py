@@ -325,8 +325,8 @@ class _DateWriter:
         scales = self._forms["scales"]
         chosen = [
             # The first scale with at most three decimals; the last one is plain years, which always fits.
-            next(scale for scale in scales if index >= scale["from"] and index * 1000 % scale["from"] == 0)
-            for index in numbers
+            next(scale for scale in scales if years >= scale["from"] and years * 1000 % scale["from"] == 0)
+            for years in numbers
         ]
         if scales[-1] in chosen:
             chosen = [scales[-1] for _ in numbers]

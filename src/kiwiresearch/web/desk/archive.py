@@ -48,12 +48,8 @@ class ArchivePages:
         return self._pages.show(
             request,
             "archive.html",
-            archived=[
-                removed_item for removed_item in self._removed.items("archived") if self._may(request, removed_item)
-            ],
-            deleted=[
-                removed_item for removed_item in self._removed.items("deleted") if self._may(request, removed_item)
-            ],
+            archived=[item for item in self._removed.items("archived") if self._may(request, item)],
+            deleted=[item for item in self._removed.items("deleted") if self._may(request, item)],
             days=KEEP_DAYS,
             may_empty=self._access.may_manage(request),
             is_purged=purged,

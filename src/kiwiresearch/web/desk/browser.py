@@ -33,8 +33,13 @@ def browser_to_remember(request: Request) -> str:
 def remember_browser(request: Request, reply: Response, browser: str) -> None:
     """Give the browser its id, if it has none yet."""
     if not browser_of(request):
-        is_https = request.url.scheme == "https"
-        reply.set_cookie(BROWSER_COOKIE, browser, YEAR_S, httponly=True, samesite="strict", secure=is_https)
+        set_lasting_cookie(request, reply, BROWSER_COOKIE, browser)
+
+
+def set_lasting_cookie(request: Request, reply: Response, name: str, value: str) -> None:
+    """Have the browser keep a value that only our own pages get back."""
+    is_https = request.url.scheme == "https"
+    reply.set_cookie(name, value, YEAR_S, httponly=True, samesite="strict", secure=is_https)
 
 
 def browser_key(browser: str) -> str:

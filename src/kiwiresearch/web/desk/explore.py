@@ -124,7 +124,9 @@ class ExplorePages:
     def subject(self, request: Request, book: Annotated[Name, Query()], name: Typed, n: Number = 1) -> Response:
         """The pages about one kind of thing."""
         with self._context.locked_finder() as finder:
-            opened = books_named(finder, book)[0]
+            opened = _chosen(finder, book)
+        if opened is None:
+            return self.subjects(request)
         atlas = self._context.atlases.get(opened.book.id)
         self._context.atlases.wait_for(atlas, SUBJECTS)
 

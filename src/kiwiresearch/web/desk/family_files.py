@@ -10,7 +10,7 @@ from starlette.responses import Response
 from kiwiresearch.cases import FILE_NAMES, CaseFormat, import_records, proposed_merges
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.kin.gedcom import EXPORT_AGAIN, MAX_FILE_BYTES
-from kiwiresearch.kin.privacy import PRIVACY_MODES, PrivacyMode
+from kiwiresearch.kin.privacy import PrivacyMode
 from kiwiresearch.web.desk.family_frame import FamilyPages
 from kiwiresearch.web.desk.form_file import uploaded_file
 from kiwiresearch.web.desk.pages import redirect
@@ -72,12 +72,7 @@ async def _receive_file(pages: FamilyPages, request: Request, case: str) -> Resp
 def _add_out(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/export")
     def export_page(request: Request, case: CaseId) -> Response:
-        modes = (
-            PRIVACY_MODES
-            if pages.families.access.may_see_living(request)
-            else PRIVACY_MODES[PRIVACY_MODES.index("public") :]
-        )
-        values = {"forms": list(FILE_NAMES.items()), "modes": modes}
+        values = {"forms": list(FILE_NAMES.items()), "modes": pages.allowed_modes(request)}
         return pages.show(request, "family_export.html", case, "export", **values)
 
     @routes.get("/family/{case}/file")

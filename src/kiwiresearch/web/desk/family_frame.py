@@ -14,7 +14,7 @@ from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, NamedPers
 from kiwiresearch.codec import JsonDict, extend, plain
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue
 from kiwiresearch.kin import FieldName, PersonId, Tree, birth_of
-from kiwiresearch.kin.privacy import PrivacyMode
+from kiwiresearch.kin.privacy import PRIVACY_MODES, PrivacyMode
 from kiwiresearch.kin.report import Couples, lifespan, people_in_order
 from kiwiresearch.text.dates import ENDLESS_DAY
 from kiwiresearch.web.addresses import page_address
@@ -214,6 +214,11 @@ class FamilyPages:
     def has_model(self) -> bool:
         """Whether research can ask a language model."""
         return bool(self.context.workspace.settings.model_url)
+
+    def allowed_modes(self, request: Request) -> tuple[PrivacyMode, ...]:
+        """What may be shown of people who may be living, in files that this visitor makes."""
+        may_see = self.families.access.may_see_living(request)
+        return PRIVACY_MODES if may_see else PRIVACY_MODES[PRIVACY_MODES.index("public") :]
 
     def state_of(self, request: Request, case: str) -> FamilyState:
         job, jobs = self.job_of(case), self.jobs_of(case)

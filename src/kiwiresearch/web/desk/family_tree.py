@@ -14,7 +14,7 @@ from kiwiresearch.cases import CachedCase, LineRow, record_builder
 from kiwiresearch.errors import NothingFound
 from kiwiresearch.export import has_browser, page_in_pdf
 from kiwiresearch.kin import KinshipFinder, PersonId, Tree
-from kiwiresearch.kin.privacy import PRIVACY_MODES, PrivacyMode
+from kiwiresearch.kin.privacy import PrivacyMode
 from kiwiresearch.kin.report import (
     USUAL_GENERATIONS,
     Couples,
@@ -115,7 +115,7 @@ def _add_page(routes: APIRouter, pages: FamilyPages) -> None:
             "family_tree.html",
             case,
             "tree",
-            root=next((person_option for person_option in people.shown if person_option.id == chosen), None),
+            root=next((person for person in people.shown if person.id == chosen), None),
             of=of,
             shapes=get_args(Shape),
             generations=many,
@@ -124,7 +124,7 @@ def _add_page(routes: APIRouter, pages: FamilyPages) -> None:
             view=view,
             live=live_address(pages, case, chosen, of, many),
             lines=lines,
-            modes=shown_modes(pages, request),
+            modes=pages.allowed_modes(request),
             can_print=has_browser(pages.context.workspace.settings.browser),
         )
 
@@ -147,12 +147,6 @@ def _add_live(routes: APIRouter, pages: FamilyPages) -> None:
         state = pages.pages.render(request, "family_state.html", **pages.state_of(request, case).values())
         news = {"is_open": job is not None, "drawing": view.svg if view else "", "state": state}
         return Json(news, headers={"Cache-Control": "no-store"})
-
-
-def shown_modes(pages: FamilyPages, request: Request) -> tuple[PrivacyMode, ...]:
-    """What may be shown of people who may be living, in files that this visitor makes."""
-    may_see = pages.families.access.may_see_living(request)
-    return PRIVACY_MODES if may_see else PRIVACY_MODES[PRIVACY_MODES.index("public") :]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from kiwiresearch.runs import RunPage
 from kiwiresearch.web.addresses import local_address, page_address, safe_return_address
 from kiwiresearch.web.book_pages import ReaderTarget, books_named, open_at
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.desk.browser import YEAR_S
+from kiwiresearch.web.desk.browser import set_lasting_cookie
 from kiwiresearch.web.desk.notes import notes_for
 from kiwiresearch.web.desk.page_view import (
     ClaimSelection,
@@ -145,8 +145,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
     ) -> Response:
         answer = redirect(safe_return_address(back))
         if size in TEXT_SIZES:
-            is_https = request.url.scheme == "https"
-            answer.set_cookie(SIZE_COOKIE, size, YEAR_S, httponly=True, samesite="strict", secure=is_https)
+            set_lasting_cookie(request, answer, SIZE_COOKIE, size)
         return answer
 
     return routes

@@ -38,7 +38,7 @@ from kiwiresearch.web.desk import (
     user_accounts,
     worksheet_pages,
 )
-from kiwiresearch.web.desk.browser import YEAR_S
+from kiwiresearch.web.desk.browser import set_lasting_cookie
 from kiwiresearch.web.desk.pages import THEME_COOKIE, PageRenderer, redirect
 from kiwiresearch.web.guard import Accounts, RoleRouter
 from kiwiresearch.workspace import THEMES
@@ -54,8 +54,7 @@ def language_router() -> APIRouter:
     ) -> Response:
         answer = redirect(safe_return_address(back))
         if language in LANGUAGES:
-            is_https = request.url.scheme == "https"
-            answer.set_cookie(COOKIE, language, YEAR_S, httponly=True, samesite="strict", secure=is_https)
+            set_lasting_cookie(request, answer, COOKIE, language)
         return answer
 
     @routes.post("/theme", include_in_schema=False)
@@ -64,8 +63,7 @@ def language_router() -> APIRouter:
     ) -> Response:
         answer = redirect(safe_return_address(back))
         if theme in THEMES:
-            is_https = request.url.scheme == "https"
-            answer.set_cookie(THEME_COOKIE, theme, YEAR_S, httponly=True, samesite="strict", secure=is_https)
+            set_lasting_cookie(request, answer, THEME_COOKIE, theme)
         return answer
 
     return routes

@@ -183,22 +183,20 @@ class SettingPages:
         changes: dict[str, Any] = {}
         faults: dict[str, SettingFault] = {}
         typed: dict[str, str] = {}
-        for setting_field in self._groups().get(str(form.get("group", "")), ()):
-            if origins[setting_field.key] == "environment":
+        for setting in self._groups().get(str(form.get("group", "")), ()):
+            if origins[setting.key] == "environment":
                 continue
-            typed[setting_field.key] = str(form.get(setting_field.key, ""))[:MAX_CHARS]
+            typed[setting.key] = str(form.get(setting.key, ""))[:MAX_CHARS]
             if (
                 # An empty field keeps a secret, which the page never shows.
-                setting_field.control == "secret"
-                and not typed[setting_field.key]
-                and not form.get(f"{setting_field.key}.remove")
+                setting.control == "secret" and not typed[setting.key] and not form.get(f"{setting.key}.remove")
             ):
                 continue
-            found = checked_text(setting_field, typed[setting_field.key])
+            found = checked_text(setting, typed[setting.key])
             if isinstance(found, SettingFault):
-                faults[setting_field.key] = found
-            elif found != setting_value(workspace.settings, setting_field.key) or setting_field.key in self._pending:
-                changes[setting_field.key] = found
+                faults[setting.key] = found
+            elif found != setting_value(workspace.settings, setting.key) or setting.key in self._pending:
+                changes[setting.key] = found
         if faults:
             return self._show(request, typed=typed, faults=faults, came_from=came_from)
         try:
@@ -261,20 +259,20 @@ class SettingPages:
         origins, usual = setting_origins(self._context.workspace), defaults()
         settings = self._context.workspace.settings
 
-        def row(setting_field: SettingField) -> SettingRow:
-            value = setting_value(settings, setting_field.key)
-            shown = typed[setting_field.key] if setting_field.key in faults else value_text(value)
+        def row(setting: SettingField) -> SettingRow:
+            value = setting_value(settings, setting.key)
+            shown = typed[setting.key] if setting.key in faults else value_text(value)
             return SettingRow(
-                setting_field,
-                "" if setting_field.control == "secret" else shown,
+                setting,
+                "" if setting.control == "secret" else shown,
                 bool(value),
-                origins[setting_field.key],
-                environment_variable(setting_field.key),
-                value_text(usual[setting_field.key]),
-                faults.get(setting_field.key),
+                origins[setting.key],
+                environment_variable(setting.key),
+                value_text(usual[setting.key]),
+                faults.get(setting.key),
             )
 
-        return [(name, [row(setting_field) for setting_field in fields]) for name, fields in self._groups().items()]
+        return [(name, [row(setting) for setting in fields]) for name, fields in self._groups().items()]
 
     def _hosts(self) -> list[HostStatus]:
         if not self._context.workspace.settings.is_shared_store:
@@ -294,28 +292,28 @@ def value_text(value: Any) -> str:
     return str(value)
 
 
-def checked_text(setting_field: SettingField, text: str) -> Any | SettingFault:
+def checked_text(setting: SettingField, text: str) -> Any | SettingFault:
     """The value that was typed, or what is wrong with it."""
-    kind = type(defaults()[setting_field.key])
-    if setting_field.control == "lines":
+    kind = type(defaults()[setting.key])
+    if setting.control == "lines":
         value: Any = tuple(line.strip() for line in text.splitlines() if line.strip())
-    elif setting_field.control == "switch":
+    elif setting.control == "switch":
         value = bool(text)
     else:
         # A number may have the typographic minus of a text, or the decimal comma of French and Spanish.
         plain = " ".join(text.split()).replace("\u2212", "-")
-        if setting_field.control == "number":
+        if setting.control == "number":
             plain = plain.replace(",", ".")
         try:
-            value = value_from_text(setting_field.key, plain, kind)
+            value = value_from_text(setting.key, plain, kind)
         except BadSettings:
             return SettingFault("number")
-    if setting_field.key == "model_url" and value and not ADDRESSES.fullmatch(value):
+    if setting.key == "model_url" and value and not ADDRESSES.fullmatch(value):
         return SettingFault("address")
     try:
-        with_values_of(setting_field.key, value)
+        with_values_of(setting.key, value)
     except BadSettings:
-        return _fault(setting_field)
+        return _fault(setting)
     return value
 
 
@@ -326,10 +324,8 @@ def with_values_of(key: str, value: Any) -> None:
     with_values(Settings(), {key: (repr(key), value)})
 
 
-def _fault(setting_field: SettingField) -> SettingFault:
-    if setting_field.bounds is not None:
-        low, high = setting_field.bounds
+def _fault(setting: SettingField) -> SettingFault:
+    if setting.bounds is not None:
+        low, high = setting.bounds
         return SettingFault("range", {"low": low, "high": high})
-    return SettingFault(
-        "address" if setting_field.key.endswith("_url") else "choice" if setting_field.choices else "value"
-    )
+    return SettingFault("address" if setting.key.endswith("_url") else "choice" if setting.choices else "value")

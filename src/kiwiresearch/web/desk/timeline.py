@@ -297,8 +297,8 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
             groups=[(name, [moment for _, moment in same]) for name, same in groupby(shown.rows, key=itemgetter(0))],
             picture=_picture(shown.rows, query, part, catalogue),
             choices=scope_choices(place, query),
-            zooms=[(arg, query.address(place, zoom=arg, at=part.year if part else None)) for arg in get_args(Zoom)],
-            groupings=[(arg, query.address(place, group=arg)) for arg in get_args(Grouping)],
+            zooms=[(zoom, query.address(place, zoom=zoom, at=part.year if part else None)) for zoom in get_args(Zoom)],
+            groupings=[(group, query.address(place, group=group)) for group in get_args(Grouping)],
             earlier=query.address(place, at=calendar_year(part.before)) if part and part.before is not None else "",
             later=query.address(place, at=calendar_year(part.after)) if part and part.after is not None else "",
         )

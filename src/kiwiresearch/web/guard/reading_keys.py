@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Callable
-from datetime import datetime
 from hashlib import sha256
 from urllib.parse import quote
 
@@ -21,13 +20,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from kiwiresearch.web.guard.identity import address_in, current_visitor
 from kiwiresearch.web.guard.limits import client_of
 from kiwiresearch.web.guard.requests import HttpLayer, is_page_read, is_top_level_navigation
+from kiwiresearch.web.guard.signed_stamp import ID_HEX_DIGITS, Sign, SignedStamp, read_stamp, second_of
 from kiwiresearch.web.problems import Problem, refuse
 
 PERIOD_S = 12 * 3_600
 """A key is valid until the end of the next period, and the same within one, so that browsers can cache files."""
-# The parts of a key have fixed lengths, so that nothing has to separate them.
-ID_HEX_DIGITS = 16
-TIME_HEX_DIGITS = 10
 NO_CREDENTIAL = "0" * ID_HEX_DIGITS
 # "/read/BOOK~" with at least 32 hex digits, then "/" or the end; not "/read/book~2/A/Moon", which is a name.
 READING_KEY = re.compile(r"(?P<book>/read/[^/~]+)~(?P<key>[0-9a-f]{32,})(?=/|$)")
@@ -51,25 +48,24 @@ class ReadingKeys:
 
     def key_for(self, book: str, request: Request) -> str:
         """The key with which the browser of this request may read a book as its present user."""
-        ends = (self._now_s() // PERIOD_S + 2) * PERIOD_S
-        signed = f"{current_visitor().credential or NO_CREDENTIAL}{ends:0{TIME_HEX_DIGITS}x}"
-        return signed + self._signature(signed, book, request.scope)
+        ends_s = (second_of(self._now()) // PERIOD_S + 2) * PERIOD_S
+        stamp = SignedStamp(current_visitor().credential or NO_CREDENTIAL, ends_s)
+        return stamp.text(self._signer(book, request.scope))
 
     def credential_of(self, book: str, key: str, scope: Scope) -> str | None:
         """The credential of a key, if it is valid for this book and the browser that sends it."""
-        signed, signature = key[: ID_HEX_DIGITS + TIME_HEX_DIGITS], key[ID_HEX_DIGITS + TIME_HEX_DIGITS :]
-        if not hmac.compare_digest(signature, self._signature(signed, book, scope)):
-            return None
-        return signed[:ID_HEX_DIGITS] if int(signed[ID_HEX_DIGITS:], 16) > self._now_s() else None
+        stamp = read_stamp(key, self._signer(book, scope))
+        return stamp.credential if stamp is not None and stamp.time_s > second_of(self._now()) else None
 
-    def _signature(self, signed: str, book: str, scope: Scope) -> str:
+    def _signer(self, book: str, scope: Scope) -> Sign:
         headers = Headers(scope=scope)
         browser = (client_of(scope), *(headers.get(name, "") for name in BROWSER_HEADERS))
-        words = "\n".join((signed, book, *browser)).encode("utf-8", "replace")
-        return hmac.new(self._secret, words, sha256).hexdigest()
 
-    def _now_s(self) -> int:
-        return int(datetime.fromisoformat(self._now()).timestamp())
+        def sign(stamp: str) -> str:
+            words = "\n".join((stamp, book, *browser)).encode("utf-8", "replace")
+            return hmac.new(self._secret, words, sha256).hexdigest()
+
+        return sign
 
 
 class ReadingKeyCheck(HttpLayer):

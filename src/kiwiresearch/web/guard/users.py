@@ -10,7 +10,6 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from datetime import datetime
 from hashlib import sha256
 
 from starlette.concurrency import run_in_threadpool
@@ -39,6 +38,7 @@ from kiwiresearch.web.guard.server_token import (
     sent_token,
     too_many_tokens,
 )
+from kiwiresearch.web.guard.signed_stamp import SignedStamp, read_stamp, second_of
 from kiwiresearch.web.problems import problem_of, refuse
 from kiwiresearch.workspace import LimitSettings, user_limits
 
@@ -47,9 +47,6 @@ USE_RECORD_INTERVAL_S = 3_600.0
 MAX_RECENT_USES = 10_000
 """Of how many tokens the last recorded use is remembered."""
 
-# A cookie is the id of a token, password or link, the time of the sign-in in hexadecimal, and a signature of both.
-ID_HEX_DIGITS = 16
-TIME_HEX_DIGITS = 10
 COOKIE_S = 30 * 86_400
 """How long a browser stays logged in."""
 TOKEN_SHAPE = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{16,100}}")
@@ -110,8 +107,7 @@ class UserAuthenticator:
 
     def cookie_of(self, credential_id: str) -> str:
         """A new cookie for a token, a password or a link that was used."""
-        signed = f"{credential_id}{self._now_s():0{TIME_HEX_DIGITS}x}"
-        return signed + self._signature("cookie", signed)
+        return SignedStamp(credential_id, second_of(self._now())).text(self._cookie_signature)
 
     def has_passwords(self) -> bool:
         """Whether any user has a password."""
@@ -131,12 +127,10 @@ class UserAuthenticator:
 
     def by_cookie(self, cookie: str) -> Visitor | None:
         """The user of a cookie, if it is not too old."""
-        signed, signature = cookie[: ID_HEX_DIGITS + TIME_HEX_DIGITS], cookie[ID_HEX_DIGITS + TIME_HEX_DIGITS :]
-        # Checked first: only what we signed is known to end in hexadecimal digits.
-        if not self._is_ours("cookie", signed, signature):
+        stamp = read_stamp(cookie, self._cookie_signature)
+        if stamp is None or not 0 <= second_of(self._now()) - stamp.time_s <= COOKIE_S:
             return None
-        age_s = self._now_s() - int(signed[ID_HEX_DIGITS:], 16)
-        return self.by_credential(signed[:ID_HEX_DIGITS]) if 0 <= age_s <= COOKIE_S else None
+        return self.by_credential(stamp.credential)
 
     def _by_token(self, text: str, client: str) -> Visitor | None:
         token = self._users.find_token(text) if TOKEN_SHAPE.fullmatch(text) else None
@@ -146,10 +140,6 @@ class UserAuthenticator:
             return None
         self._note_use(token.id)
         return self._visitor(user, token.id)
-
-    def _is_ours(self, use: str, signed: str, signature: str) -> bool:
-        """Whether we made a signature; the comparison takes the same time however close a wrong one is."""
-        return hmac.compare_digest(signature.encode("utf-8", "replace"), self._signature(use, signed).encode())
 
     def by_credential(self, credential_id: str) -> Visitor | None:
         user = self._users.by_credential(credential_id)
@@ -162,8 +152,8 @@ class UserAuthenticator:
             return None
         return Visitor(user.name, role, user_limits(self._limits, role, user.limits), credential_id, user.made_at)
 
-    def _now_s(self) -> int:
-        return int(datetime.fromisoformat(self._now()).timestamp())
+    def _cookie_signature(self, stamp: str) -> str:
+        return self._signature("cookie", stamp)
 
     def _signature(self, use: str, signed: str) -> str:
         """A signature for one purpose, which only this store can make."""

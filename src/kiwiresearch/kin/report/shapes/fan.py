@@ -56,8 +56,8 @@ def fan_layout(couples: Couples, root: PersonId, generations: int = 0, most: int
 
 def _corners(slot: Slot) -> list[Point]:
     """The outermost points of a wedge, from the middle of the fan."""
-    outer, share = _radius(slot.ring + 1), math.pi / 2**slot.ring
-    angles = [math.pi - (slot.index + part) * share for part in (0.0, 0.5, 1.0)]
+    outer, breadth = _radius(slot.ring + 1), math.pi / 2**slot.ring
+    angles = [math.pi - (slot.index + part) * breadth for part in (0.0, 0.5, 1.0)]
     return [(outer * math.cos(angle), -outer * math.sin(angle)) for angle in angles]
 
 
@@ -92,9 +92,9 @@ def _radius(ring: int) -> float:
 
 def _box(slot: Slot, middle: float, bottom: float) -> Box:
     inner, outer = _radius(slot.ring), _radius(slot.ring + 1)
-    share = math.pi / 2**slot.ring
+    breadth = math.pi / 2**slot.ring
     # Angles count from the right, anticlockwise; the fan begins on the left, at half a turn.
-    start, end = math.pi - slot.index * share, math.pi - (slot.index + 1) * share
+    start, end = math.pi - slot.index * breadth, math.pi - (slot.index + 1) * breadth
     at = (start + end) / 2
     is_along = slot.ring <= LAST_ALONG
     centre = inner + (outer - inner) * (0.45 if is_along else 0.5)
@@ -102,18 +102,18 @@ def _box(slot: Slot, middle: float, bottom: float) -> Box:
     path = _path(middle, bottom, inner, outer, start, end)
     if is_along:
         lines = int((outer - inner - MARGIN) // LINE)
-        wedge = Wedge(path, 90 - math.degrees(at), _line_along(centre, outer, share) - MARGIN, lines)
+        wedge = Wedge(path, 90 - math.degrees(at), _line_along(centre, outer, breadth) - MARGIN, lines)
     else:
         # On the left half the text is turned around, so that it is not upside down.
         turn = 180 - math.degrees(at) if at > math.pi / 2 else -math.degrees(at)
-        wedge = Wedge(path, turn, outer - inner - 2 * MARGIN, max(int((share * inner - 4) // LINE), 1))
+        wedge = Wedge(path, turn, outer - inner - 2 * MARGIN, max(int((breadth * inner - 4) // LINE), 1))
     return Box(slot.person, x, y, slot.notes, "again" in slot.notes, not slot.ring, wedge)
 
 
-def _line_along(centre: float, outer: float, share: float) -> float:
+def _line_along(centre: float, outer: float, breadth: float) -> float:
     """How long three lines around a point may be: the inner one within the sides, the outer one within the arc."""
     within_arc = 2 * math.sqrt(outer**2 - (centre + 1.5 * LINE) ** 2)
-    return min(2 * (centre - 1.5 * LINE) * math.tan(share / 2), within_arc) if share < math.pi else within_arc
+    return min(2 * (centre - 1.5 * LINE) * math.tan(breadth / 2), within_arc) if breadth < math.pi else within_arc
 
 
 def _path(middle: float, bottom: float, inner: float, outer: float, start: float, end: float) -> str:
@@ -129,8 +129,8 @@ def _path(middle: float, bottom: float, inner: float, outer: float, start: float
 
 def _more(slot: Slot, left_out: int, middle: float, bottom: float) -> Label:
     """Outside the outer ring or, for somebody within the fan, at the outer edge of their wedge."""
-    share = math.pi / 2**slot.ring
-    at = math.pi - (slot.index + 0.5) * share
+    breadth = math.pi / 2**slot.ring
+    at = math.pi - (slot.index + 0.5) * breadth
     radius = _radius(slot.ring + 1) + MORE_WIDTH / 2
     x, y = middle + radius * math.cos(at), bottom - radius * math.sin(at)
     return more_label(x - MORE_WIDTH / 2, min(y, bottom - MORE_HEIGHT / 2), slot.person, left_out)

@@ -1,10 +1,11 @@
-// Opens a source beside the answer, at the quoted words. Escape closes it and returns the focus.
+// Opens a source beside the answer, at the quoted words. Escape and Back close it and return the focus.
 
 const panel = document.getElementById("beside");
 const frame = document.getElementById("beside-frame");
 const title = document.getElementById("beside-title");
 const close = document.getElementById("beside-close");
 let opener = null;
+let openedAt = "";
 
 export function openBeside(root) {
   root.addEventListener("click", (event) => {
@@ -22,11 +23,19 @@ function show(link) {
   opener.setAttribute("aria-controls", panel.id);
   title.textContent = link.dataset.title;
   title.href = link.href;
+  if (panel.hidden) addHistoryEntry();
   panel.hidden = false;
   document.body.classList.add("has-beside");
-  // Replacing adds no entry to the history, so Back still leads to the previous page.
+  // Replacing adds no entry to the history, so Back closes the panel at once.
   frame.contentWindow.location.replace(link.dataset.frame);
   close.focus();
+}
+
+function addHistoryEntry() {
+  // Going back must not scroll the answer to where it was when the panel was opened.
+  history.scrollRestoration = "manual";
+  history.pushState({ hasSource: true }, "");
+  openedAt = location.href;
 }
 
 function hide() {
@@ -38,7 +47,18 @@ function hide() {
   opener = null;
 }
 
-close?.addEventListener("click", hide);
+function hideAndGoBack() {
+  hide();
+  if (history.state?.hasSource) history.back();
+}
+
+close?.addEventListener("click", hideAndGoBack);
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && panel && !panel.hidden) hide();
+  if (event.key === "Escape" && panel && !panel.hidden) hideAndGoBack();
+});
+addEventListener("popstate", () => {
+  // Also sent for a link to a part of this page, which changes the address and leaves the panel open.
+  if (history.state?.hasSource || location.href !== openedAt) return;
+  history.scrollRestoration = "auto";
+  if (panel && !panel.hidden) hide();
 });
