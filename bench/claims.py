@@ -14,12 +14,17 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from types import CodeType
 
 from evals.data import SHARED_DATA
 
 from bench.research import research, visited_paths
 from bench.timing import best_of
+from kiwiresearch.brief.composition import compose
+from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.claims.by_rule import claims_of
+from kiwiresearch.crawl.walker import Walker
+from kiwiresearch.document.markdown import markdown
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.parser import open_page
 from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_cluster_cache
@@ -33,14 +38,14 @@ MAX_RATIO = 8.0
 """The target for a run: its time divided by that of the plain read and parse of its pages."""
 LISTED_FUNCTIONS = 5
 PROJECT = "kiwiresearch"
-STAGES = (
-    ("the crawl", "walk.py", "next"),
-    ("claims", "by_rule.py", "claims_of"),
-    ("the brief", "compose.py", "compose"),
-    ("report.md", "report.py", "report"),
-    ("report.html", "report_html.py", "page"),
+STAGES: tuple[tuple[str, CodeType], ...] = (
+    ("the crawl", Walker.next.__code__),
+    ("claims", claims_of.__code__),
+    ("the brief", compose.__code__),
+    ("report.md", markdown.__code__),
+    ("report.html", report_page.__code__),
 )
-"""The stages of a run: for each, the function that does it and the file of that function."""
+"""The stages of a run, and the code of the function that does each."""
 
 Function = tuple[str, int, str]
 """A function as the profiler names it: file, line and name."""
@@ -140,12 +145,8 @@ def _measure_runs(file: Path, folder: Path) -> list[str]:
 def _stage_shares(stats: dict[Function, FunctionStats], total: float) -> str:
     """The share of each stage in the time of a run, under a profiler."""
     shares = []
-    for stage, file, name in STAGES:
-        spent = sum(
-            function_stats[3]
-            for function, function_stats in stats.items()
-            if function[2] == name and function[0].endswith(f"/{file}")
-        )
+    for stage, code in STAGES:
+        spent = stats[code.co_filename, code.co_firstlineno, code.co_name][3]
         shares.append(f"{stage} {spent / total:.0%}")
     return ", ".join(shares)
 

@@ -26,7 +26,7 @@ from evals.labelled import (
     load_sentences,
 )
 from kiwiresearch.claims.language import grammar_of
-from kiwiresearch.claims.sentence import PageSentence, is_whole, points_outside, sentences_of
+from kiwiresearch.claims.sentence import PageSentence, is_whole, needs_context, sentences_of
 from kiwiresearch.claims.subjects import NamedSubject, Subjects
 from kiwiresearch.claims.types import SentenceFeatures, SentenceWords, cue_points, is_counting, may_have_type, type_of
 from kiwiresearch.page.doc import PageDoc
@@ -178,7 +178,7 @@ def _can_be_claimed(page: PageDoc, reading: Reading, number: int) -> bool:
     return (
         is_whole(sentence)
         and not torn
-        and not points_outside(sentence.text, SentenceWords.of(sentence.text), grammar_of(page.language))
+        and not needs_context(sentence.text, SentenceWords.of(sentence.text), grammar_of(page.language))
     )
 
 

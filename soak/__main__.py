@@ -22,6 +22,8 @@ from soak.load import TIMEOUT_S, Load
 from soak.verifier import Verifier
 
 KILL_EVERY_S, RESTART_EVERY_S = 60.0, 600.0
+START_TIMEOUT_S = 600.0
+"""How long a start may take on a busy machine; a server that ends is noticed at once."""
 WARM_UP_S = 60.0
 """What the server uses is first measured after this time, when books and indexes are open."""
 CHILD = b"kiwiresearch.jobs.child"
@@ -104,7 +106,7 @@ class Server:
     def _start(self) -> None:
         command = [sys.executable, "-m", "kiwiresearch", "serve", "--port", str(self.port)]
         self._process = subprocess.Popen(command, env=self.environment, stdout=self._log, stderr=self._log)
-        end = time.monotonic() + TIMEOUT_S
+        end = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < end and self._process.poll() is None:
             try:
                 httpx2.get(f"{self.address}/api/health", trust_env=False, timeout=5)

@@ -30,7 +30,7 @@ MAX_WAITING = 6
 PAUSE_S = 2.0
 RESEARCH_PAUSE_S = 20.0
 """Longer, because every run is verified too, which takes as long as the run."""
-TIMEOUT_S = 120.0
+TIMEOUT_S = 300.0
 IMPORT = "/api/family/import"
 A_FILE = {"Content-Type": "application/octet-stream"}
 BAD_FILE = 400

@@ -1,4 +1,4 @@
-"""Slips in a question, and words that look like slips and are none."""
+"""Typos in a question, and words that look like typos but are not."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_answer_says_how_the_question_was_understood(book: OpenBook) -> None
     "question", ["Quelle est la capitale de Germny ?", "¿Cuál es la capital de Germny?", "Wer schrieb Germny?"]
 )
 def test_a_question_in_another_language_is_not_corrected(book: OpenBook, question: str) -> None:
-    """Words of a language that no book is in are no slips of the books' language."""
+    """Words of a language that no book is in are no typos of the books' language."""
     answer = asked(book, question)
     assert answer.asked == question
     assert not answer.grounded

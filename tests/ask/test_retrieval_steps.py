@@ -18,7 +18,7 @@ EINSTEIN = "When was Einstein born?"
 def candidates(book: OpenBook, question: str) -> list[str]:
     """The pages whose titles and leads are weighed for a question."""
     climber = a_desk([book]).retriever(read_question(question))
-    return [hit.title for hit in climber.search_pages(question, read=MAX_TITLE_CANDIDATES, pages=50).hits]
+    return [hit.title for hit in climber.search_pages(question, max_read=MAX_TITLE_CANDIDATES, max_scored=50).hits]
 
 
 def test_the_orange_sky_is_explained_by_the_page_about_sunsets(either_sample: SampleMaker) -> None:

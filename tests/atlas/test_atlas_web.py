@@ -15,7 +15,7 @@ from tests.web.servers import NO_RATE_LIMIT, browser_client, http_client, runnin
 
 from kiwiresearch.atlas.atlas import Atlas, Recipe
 from kiwiresearch.system import FileLock
-from kiwiresearch.web import context
+from kiwiresearch.web import context as web_context
 from kiwiresearch.web.app import make_app
 from kiwiresearch.zim.book_writer import NewPage, write_book
 
@@ -28,8 +28,8 @@ def served(elm: Path, elm_shards: Path, tmp_path_factory: pytest.TempPathFactory
     folders = f"{elm_shards},/nowhere/at/all"
     home = tmp_path_factory.mktemp("home")
     with (
-        server_context(home, str(elm), KIWIRESEARCH_ATLAS=folders, **NO_RATE_LIMIT) as room,
-        running_server(room, make_app) as address,
+        server_context(home, str(elm), KIWIRESEARCH_ATLAS=folders, **NO_RATE_LIMIT) as context,
+        running_server(context, make_app) as address,
     ):
         yield address
 
@@ -178,23 +178,23 @@ def test_slow_work_is_done_beside_the_request(
     elm: Path, elm_shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reader who does not wait finds it done later; a program gets the time when to ask again."""
-    monkeypatch.setattr(context, "TABLE_WAIT_S", 0.0)
+    monkeypatch.setattr(web_context, "TABLE_WAIT_S", 0.0)
     with (
-        server_context(tmp_path, str(elm), KIWIRESEARCH_ATLAS=str(elm_shards), **NO_RATE_LIMIT) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path, str(elm), KIWIRESEARCH_ATLAS=str(elm_shards), **NO_RATE_LIMIT) as context,
+        running_server(context, make_app) as address,
         browser_client(address) as browser,
         http_client(address) as client,
     ):
         book = client.get("/api/atlas").json()["books"][0]["id"]
-        elsewhere = FileLock(room.atlases.get(book).cache_folder / "contradictions.lock")
+        elsewhere = FileLock(context.atlases.get(book).cache_folder / "contradictions.lock")
         assert elsewhere.acquire()
         first = browser.get(f"/atlas/{book}/contradictions")
         assert first.status_code == 202
         assert "Analysing the whole book" in first.text
         reply = client.get(f"/api/atlas/{book}/contradictions")
-        assert (reply.status_code, reply.headers["Retry-After"]) == (503, str(context.RETRY_AFTER_S))
+        assert (reply.status_code, reply.headers["Retry-After"]) == (503, str(web_context.RETRY_AFTER_S))
         elsewhere.release()
-        monkeypatch.setattr(context, "TABLE_WAIT_S", 60.0)
+        monkeypatch.setattr(web_context, "TABLE_WAIT_S", 60.0)
         assert browser.get(f"/atlas/{book}/contradictions").status_code == 200
         assert client.get(f"/api/atlas/{book}/contradictions").json()["total"] == 5
 
@@ -205,24 +205,24 @@ def test_an_internal_error_reaches_the_request_that_waits(elm: Path, elm_shards:
     def slip(*_: object) -> None:
         raise ZeroDivisionError("a slip")
 
-    with server_context(tmp_path, str(elm), KIWIRESEARCH_ATLAS=str(elm_shards)) as room:
-        (atlas,), _ = room.atlases.all()
+    with server_context(tmp_path, str(elm), KIWIRESEARCH_ATLAS=str(elm_shards)) as context:
+        (atlas,), _ = context.atlases.all()
         with pytest.raises(ZeroDivisionError, match="a slip"):
-            room.atlases.wait_for(atlas, Recipe("slip", ("slip",), (), slip))
+            context.atlases.wait_for(atlas, Recipe("slip", ("slip",), (), slip))
 
 
 def test_few_questions_are_answered_at_a_time(
     elm: Path, elm_shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All requests of a server together use the memory of a few questions; a request that waits too long must retry."""
-    monkeypatch.setattr(context, "QUERY_QUEUE_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(web_context, "QUERY_QUEUE_TIMEOUT_S", 0.0)
     with (
-        server_context(tmp_path, str(elm), KIWIRESEARCH_ATLAS=str(elm_shards), **NO_RATE_LIMIT) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path, str(elm), KIWIRESEARCH_ATLAS=str(elm_shards), **NO_RATE_LIMIT) as context,
+        running_server(context, make_app) as address,
         browser_client(address) as browser,
         http_client(address) as client,
     ):
-        book = room.atlases.all()[0][0].book.id
+        book = context.atlases.all()[0][0].book.id
         ways = (
             (client, f"/api/atlas/{book}/timeline", 503),
             (client, f"/api/atlas/{book}/relatives?person=Tom_Rowe", 503),
@@ -231,13 +231,13 @@ def test_few_questions_are_answered_at_a_time(
             (browser, f"/atlas/{book}/kin?person=Tom_Rowe", 202),
         )
         with contextlib.ExitStack() as asked:
-            for _ in range(context.MAX_CONCURRENT_QUERIES):
-                asked.callback(start_building(room.atlases))
+            for _ in range(web_context.MAX_CONCURRENT_QUERIES):
+                asked.callback(start_building(context.atlases))
             assert [one.get(way).status_code for one, way, _ in ways] == [entry for _, _, entry in ways]
         assert [one.get(way).status_code for one, way, _ in ways] == [200] * len(ways)
 
 
-def start_building(several: context.Atlases) -> Callable[[], None]:
+def start_building(several: web_context.Atlases) -> Callable[[], None]:
     """A question that is being answered until what this returns is called."""
     inside, ended = threading.Event(), threading.Event()
 
@@ -260,8 +260,8 @@ def test_hidden_pages_are_in_no_list(elm: Path, elm_shards: Path, tmp_path: Path
     """Pages that the policy hides are left out of the atlas as well, and the page says so."""
     rules = {"KIWIRESEARCH_POLICY_HIDDEN": "Ada Rowe", "KIWIRESEARCH_ATLAS": str(elm_shards)}
     with (
-        server_context(tmp_path, str(elm), **rules, **NO_RATE_LIMIT) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path, str(elm), **rules, **NO_RATE_LIMIT) as context,
+        running_server(context, make_app) as address,
         browser_client(address) as browser,
         http_client(address) as client,
     ):
@@ -297,11 +297,11 @@ def test_a_page_is_hidden_by_its_title_whatever_its_path_and_its_person_are_call
     shards = write_elm_shards(tmp_path / "p.zim", tmp_path / "shards", what)
     rules = {"KIWIRESEARCH_POLICY_HIDDEN": "Ada Rowe (painter)", "KIWIRESEARCH_ATLAS": str(shards)}
     with (
-        server_context(tmp_path / "home", str(tmp_path / "p.zim"), **rules, **NO_RATE_LIMIT) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path / "home", str(tmp_path / "p.zim"), **rules, **NO_RATE_LIMIT) as context,
+        running_server(context, make_app) as address,
         http_client(address) as client,
     ):
-        base = f"/api/atlas/{room.atlases.all()[0][0].book.id}"
+        base = f"/api/atlas/{context.atlases.all()[0][0].book.id}"
         assert client.get(f"{base}/relatives?person=Ada+Rowe").status_code == 403
         assert client.get(f"{base}/relatives?person=p1").status_code == 403
         data = client.get(f"{base}/relatives?person=Ben+Rowe").json()
@@ -316,8 +316,8 @@ def test_a_page_is_hidden_by_its_title_whatever_its_path_and_its_person_are_call
 def test_a_desk_without_an_atlas_has_none_in_its_menu(elm: Path, tmp_path: Path) -> None:
     """The page is there and leads to where one is created; the menu does not lead to it."""
     with (
-        server_context(tmp_path, str(elm), **NO_RATE_LIMIT) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path, str(elm), **NO_RATE_LIMIT) as context,
+        running_server(context, make_app) as address,
         browser_client(address) as one,
     ):
         assert 'href="/atlas"' not in one.get("/").text

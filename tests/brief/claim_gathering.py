@@ -12,7 +12,7 @@ from tests.crawl.trails import a_shelf_book, settings, state_after
 
 from kiwiresearch.brief.brief import Brief
 from kiwiresearch.brief.composition import compose
-from kiwiresearch.brief.disputes import ClaimConflict, comparable_claims, find_claim_conflicts, within_limits
+from kiwiresearch.brief.disputes import ClaimDisagreement, comparable_claims, find_claim_disagreements, within_limits
 from kiwiresearch.brief.importance import ClaimWeights, WeightedClaim
 from kiwiresearch.brief.relevance import sentence_filter_for
 from kiwiresearch.brief.sources import BriefInput
@@ -52,9 +52,9 @@ class GatheredClaims:
     def said(self) -> list[MergedClaim]:
         return merge_equivalent(self.weighed())
 
-    def conflicts(self) -> list[ClaimConflict]:
+    def conflicts(self) -> list[ClaimDisagreement]:
         weights = self.weights
-        return find_claim_conflicts(
+        return find_claim_disagreements(
             within_limits(comparable_claims(merge_equivalent(weights.weigh(self.claims)), weights))
         )
 

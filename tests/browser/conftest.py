@@ -14,7 +14,7 @@ from tests.browser.chromium import Chromium
 from tests.browser.hostile_book import hostile_book
 from tests.browser.other_origin import Elsewhere, elsewhere
 from tests.browser.screenshots import Way, Window
-from tests.made_once import Addresses, Made, made_once
+from tests.shared_artifacts import Addresses, Made, made_once
 from tests.web.family_server import Families, copied_families
 from tests.web.servers import NO_RATE_LIMIT, http_client, running_server, server_context, stream_events
 
@@ -109,8 +109,8 @@ class Served:
 def serving(home: Path, *books: str, **environment: str) -> Iterator[Served]:
     """A server on some books."""
     with (
-        server_context(home, *books, **NO_RATE_LIMIT, **environment) as room,
-        running_server(room, make_app) as address,
+        server_context(home, *books, **NO_RATE_LIMIT, **environment) as context,
+        running_server(context, make_app) as address,
         http_client(address) as client,
     ):
         yield Served(address, client)

@@ -152,7 +152,7 @@ def test_a_case_begins_with_a_name(owned_family: Served, open_window: OpenWindow
 @pytest.fixture
 def growing(family_room: Families) -> Iterator[Callable[[], None]]:
     """A job for the finished family that only ends when the fixture is called."""
-    desk = family_room.room.workspace
+    desk = family_room.context.workspace
     store = store_of(replace(desk, settings=replace(desk.settings, serve=family_room.settings())))
     job = Job("growing-1", FamilyRequest(family_room.done), state="running", turn=1)
     # As if another host worked on it: the server's own worker would take a job that waits.

@@ -412,17 +412,19 @@ def test_a_change_on_an_old_view_is_reported(two_editors: tuple[Case, Case]) -> 
     """Who changes what somebody else has changed or undone since is told, and nothing is overwritten."""
     one, other = two_editors
     zoe = editing.add_person(one, "Zoe Marlow")
-    seen = Basis(seen=one.store.edits.latest_for([zoe]))
+    seen = Basis(expected_version=one.store.edits.latest_version_for([zoe]))
     editing.add_fact(other, zoe, "birth_place", "York")
     with pytest.raises(OutOfDate):
         editing.add_fact(one, zoe, "birth_place", "Leeds", seen)
-    current = Basis(seen=one.store.edits.latest_for([zoe]))
+    current = Basis(expected_version=one.store.edits.latest_version_for([zoe]))
     edit_history.undo(other)
     with pytest.raises(OutOfDate):
         editing.add_fact(one, zoe, "birth_place", "Leeds", current)
-    editing.add_fact(one, zoe, "birth_place", "Leeds", Basis(seen=one.store.edits.latest_for([zoe])))
-    stranger = editing.add_person(other, "Somebody else", basis=Basis(seen=0))
-    editing.add_fact(one, zoe, "title", "Dame", Basis(seen=one.store.edits.latest_for([zoe])))
+    editing.add_fact(
+        one, zoe, "birth_place", "Leeds", Basis(expected_version=one.store.edits.latest_version_for([zoe]))
+    )
+    stranger = editing.add_person(other, "Somebody else", basis=Basis(expected_version=0))
+    editing.add_fact(one, zoe, "title", "Dame", Basis(expected_version=one.store.edits.latest_version_for([zoe])))
     editing.add_fact(one, stranger, "title", "Sir")
 
 

@@ -275,7 +275,7 @@ def test_a_model_that_reads_too_little_is_given_up_at_once() -> None:
     reader = ClaimReader(model)
     assert reader.extract(page()).claims == ()
     assert model.asked == []
-    assert "300 tokens" in reader.note
+    assert "300 tokens" in reader.gave_up_reason
 
 
 def test_a_chunk_without_a_reply_is_counted_and_the_next_is_asked() -> None:
@@ -296,8 +296,8 @@ def test_a_model_that_cannot_be_reached_is_given_up_with_one_note() -> None:
     assert len(model.asked) == 1
     assert [one.reason for one in first.rejected] == ["no reply", "no reply"]
     assert second == Extraction()
-    assert "Nobody listens at that address." in reader.note
-    assert reports.count(reader.note) == 1
+    assert "Nobody listens at that address." in reader.gave_up_reason
+    assert reports.count(reader.gave_up_reason) == 1
 
 
 def test_three_failures_in_a_row_are_enough() -> None:
@@ -308,7 +308,7 @@ def test_three_failures_in_a_row_are_enough() -> None:
     for _ in range(5):
         reader.extract(page())
     assert len(model.asked) == 6
-    assert "3 of its replies in a row could not be used" in reader.note
+    assert "3 of its replies in a row could not be used" in reader.gave_up_reason
 
 
 def test_rules_and_model_are_merged_without_duplicates() -> None:

@@ -74,7 +74,7 @@ def a_quote(text: str = "Salt is white.", start: int = 0, ref: EntryRef = REF) -
         ("origin", "rule"),
     ],
 )
-def test_the_record_has_the_fields_of_the_seed(field: str, expected: object) -> None:
+def test_the_record_has_the_specified_fields(field: str, expected: object) -> None:
     """The record has text, type, scope, hedges, quotes, place and tags, by their names (R57-R63, R117-R123)."""
     assert claim_record(the_claim())[field] == expected
 

@@ -146,7 +146,7 @@ def test_a_record_without_quotes_is_not_a_claim() -> None:
         claim_from_record(record)
 
 
-def test_a_torn_sentence_names_nothing() -> None:
+def test_a_name_with_half_a_bracket_replaces_no_pronoun() -> None:
     """A name with half a bracket is not put in place of 'it'."""
     html = "<p>The Tarn weed (Tarnia holmi, syn. A. langi Roem. &amp; Schult.) is a plant of the hills. It was named by Karl Holm in 1905.</p>"  # noqa: E501
     assert [text for text in texts(html) if text.count("(") != text.count(")")] == []

@@ -62,7 +62,7 @@ def test_dates_of_the_same_event_contradict(a: str, b: str) -> None:
         ("The flowers of the plant are pale pink.", "The flowers of the plant are blue."),
     ],
 )
-def test_a_relation_has_one_filler(a: str, b: str) -> None:
+def test_a_relation_has_one_value(a: str, b: str) -> None:
     """Two names in a relation that has one value are a contradiction."""
     assert kind(a, b, "") == "contradiction"
 
@@ -76,8 +76,8 @@ def test_a_relation_has_one_filler(a: str, b: str) -> None:
         ("The berries of the shrub are edible.", "The berries of the shrub are poisonous."),
     ],
 )
-def test_a_denial_contradicts(a: str, b: str) -> None:
-    """A sentence and its denial, or opposite words of one thing, are a contradiction."""
+def test_a_negation_contradicts(a: str, b: str) -> None:
+    """A sentence and its negation, or opposite words of one thing, are a contradiction."""
     assert kind(a, b) == "contradiction"
 
 
@@ -190,7 +190,7 @@ def test_the_order_of_two_sayings_makes_no_difference(a: str, b: str) -> None:
 
 
 @given(st.one_of(st.text(max_size=80), SENTENCES), st.text(max_size=10))
-def test_a_saying_never_contradicts_itself(text: str, subject: str) -> None:
+def test_a_sentence_never_contradicts_itself(text: str, subject: str) -> None:
     """A sentence agrees with itself, whatever it is said to be about."""
     assert compare_sentences(ComparedSentence.of(text, subject), ComparedSentence.of(text)) is None
 

@@ -58,7 +58,7 @@ def test_a_statement_is_verbatim_and_quoted_whole() -> None:
     assert claim_from_record(claim_record(claim)) == claim
 
 
-def test_a_word_that_only_ties_is_left_out_of_words_and_quote() -> None:
+def test_a_connective_is_left_out_of_text_and_quote() -> None:
     """'However,' before a sentence that is complete alone is removed, and then it depends on nothing."""
     (claim,) = statements(f"<p>However, t{MARKET[1:]}</p>")
     assert (claim.text, claim.depends_on) == (MARKET, "")
@@ -79,7 +79,7 @@ def test_a_word_that_only_ties_is_left_out_of_words_and_quote() -> None:
         "The old guard likes his dog and the view.",
     ],
 )
-def test_a_sentence_that_points_back_leans_on_the_one_before(sentence: str) -> None:
+def test_a_sentence_that_refers_back_depends_on_the_one_before(sentence: str) -> None:
     """Pronouns, connectives and 'this method' need the sentence before; where there is none, nothing is stated."""
     assert leaning(f"<p>{PARK} {sentence}</p>") == [(PARK, ""), (sentence, "previous")]
     assert leaning(f"<p>{sentence}</p>") == []
@@ -94,7 +94,7 @@ def test_a_sentence_that_points_back_leans_on_the_one_before(sentence: str) -> N
         "Holm loved the sea and the wind.",
     ],
 )
-def test_on_a_page_about_a_person_she_leans_on_whom_it_is_about(sentence: str) -> None:
+def test_on_a_page_about_a_person_she_depends_on_the_subject(sentence: str) -> None:
     """'She' on the page of a woman needs no sentence before it, only the page's title."""
     (claim,) = statements(f"<p>{sentence}</p>", title="Anna Holm", lead=PAINTER)
     assert (claim.text, claim.depends_on, claim.subject) == (sentence, "subject", "Anna Holm")
@@ -190,7 +190,7 @@ def test_other_lists_are_not_statements(html: str) -> None:
     assert statements(html) == []
 
 
-def test_a_list_whose_introduction_leans_does_so_too() -> None:
+def test_a_list_depends_on_what_its_introduction_depends_on() -> None:
     """'They sell:' and its items are read with the sentence before."""
     assert leaning(f"<p>{PARK} They sell in the town:</p><ul><li>Fish</li><li>Bread</li></ul>") == [
         (PARK, ""),
@@ -225,7 +225,7 @@ def test_a_long_list_has_as_many_items_as_a_reader_takes_in() -> None:
         "See also the walls of the old town.",
     ],
 )
-def test_a_sentence_that_sends_elsewhere_is_none(sentence: str) -> None:
+def test_a_cross_reference_is_no_statement(sentence: str) -> None:
     """'Please see' and the like say nothing of the thing."""
     assert leaning(f"<p>{PARK} {sentence}</p>") == [(PARK, "")]
 

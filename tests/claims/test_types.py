@@ -137,7 +137,7 @@ def test_the_first_sentence_defines() -> None:
         ("Norbury’s population was 110,000 in 1990.", "numeric", "timeline"),
     ],
 )
-def test_a_sentence_may_be_filed_twice(sentence: str, kind: str, other: str) -> None:
+def test_a_sentence_may_have_a_second_type(sentence: str, kind: str, other: str) -> None:
     """A sentence that is of two types nearly as clearly names the second one as well."""
     claim = the_claim(sentence)
     assert {claim.type, *claim.also} == {kind, other}

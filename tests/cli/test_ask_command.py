@@ -139,7 +139,7 @@ def test_a_page_that_is_not_there_is_said(ask: Ask) -> None:
     assert "No page named 'Nowhere' in your books." in err
 
 
-def test_earlier_questions_are_gone_on_from(ask: Ask) -> None:
+def test_earlier_questions_give_context(ask: Ask) -> None:
     """`--after` gives the conversation, the oldest first."""
     answer = record(ask, "Where was he born?", "--after", "What is a rainbow?", "--after", "Who was Albert Einstein?")
     assert (answer["question"], answer["asked"]) == ("Where was he born?", "Where was Albert Einstein born?")

@@ -97,8 +97,8 @@ def test_every_command_says_the_same_of_it(kiwi: RunCommand, bad: Path, command:
         ("ftp://127.0.0.1/x", "The file "),
     ],
 )
-def test_an_address_that_is_none(kiwi: RunCommand, home: Path, address: str, message: str) -> None:
-    """What looks like an address but is none is refused without a connection."""
+def test_invalid_address_is_refused(kiwi: RunCommand, home: Path, address: str, message: str) -> None:
+    """What looks like the address of a server, but is not valid, is refused without a connection."""
     code, _, err = kiwi("books", "add", address)
     assert (code, err.count("\n")) == (1, 1)
     assert err.startswith(f"kiwiresearch: {message}")

@@ -79,8 +79,8 @@ def test_a_family_is_changed_by_commands(folder: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("add", "animal", "Rex"), "not something to add"),
-        (("add", "fact", "Ida Marlow", "Born"), "not something to add"),
+        (("add", "animal", "Rex"), "Cannot add "),
+        (("add", "fact", "Ida Marlow", "Born"), "Cannot add "),
         (("add", "fact", "Ida Marlow", "age", "3"), "not a field"),
         (("add", "relative", "Ida Marlow", "boss", "Zoe"), "not a relative"),
         (("attach", "Ida Marlow", "no-such-file.png"), "cannot be read"),

@@ -39,16 +39,19 @@ class Server:
     token: str = ""
 
 
-def _with_tools(room: ServerContext) -> FastAPI:
-    parts = ToolContext(room.asker, room.locked_finder, room.citation_url, room.page_url)
-    return make_app(room, mounts={PATH: http_app(Toolbox(parts))})
+def _with_tools(context: ServerContext) -> FastAPI:
+    parts = ToolContext(context.asker, context.locked_finder, context.citation_url, context.page_url)
+    return make_app(context, mounts={PATH: http_app(Toolbox(parts))})
 
 
 @pytest.fixture(scope="session")
 def open_server(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[Server]:
     """A server that everybody on this machine may use."""
     home = tmp_path_factory.mktemp("open-server")
-    with server_context(home, str(sample_zim), **NO_RATE_LIMIT) as room, running_server(room, _with_tools) as address:
+    with (
+        server_context(home, str(sample_zim), **NO_RATE_LIMIT) as context,
+        running_server(context, _with_tools) as address,
+    ):
         yield Server(address)
 
 
@@ -57,7 +60,7 @@ def token_server(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> 
     """A server that needs a token."""
     home, token = tmp_path_factory.mktemp("token-server"), secrets.token_hex(16)
     settings = NO_RATE_LIMIT | {"KIWIRESEARCH_SERVE_TOKEN": token}
-    with server_context(home, str(sample_zim), **settings) as room, running_server(room, _with_tools) as address:
+    with server_context(home, str(sample_zim), **settings) as context, running_server(context, _with_tools) as address:
         yield Server(address, token)
 
 

@@ -30,7 +30,7 @@ TERM_OF_POINTS = {
     ("page_signals", "disambiguation"): "disambiguation page",
     ("novelty", "duplicate"): "near-duplicate",
     ("novelty", "full_branch"): "full branch",
-    ("novelty", "fullest_branch"): "full branch",
+    ("novelty", "most_full_branch"): "full branch",
     ("novelty", "depth"): "depth",
     ("authority", "references"): "references",
     ("authority", "length"): "length",

@@ -103,12 +103,12 @@ def _started(
 ) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
     """The process and its ports.
 
-    It gets doors that are open already, as one gets that takes over from another: nobody has to
+    It gets listeners that are open already, as one gets that takes over from another: nobody has to
     wait until it listens, and nobody else can have taken the port.
     """
     with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
-        doors = (first, second)
-        ports = [int(door.getsockname()[1]) for door in doors]
+        listeners = (first, second)
+        ports = [int(listener.getsockname()[1]) for listener in listeners]
         site = string.Template((DEPLOY / "nginx.conf").read_text(encoding="utf-8")).safe_substitute(
             LISTEN_DESK=f"127.0.0.1:{ports[0]}",
             LISTEN_KIWIX=f"127.0.0.1:{ports[1]}",
@@ -119,7 +119,7 @@ def _started(
         )
         (folder / "site.conf").write_text(site, encoding="utf-8")
         (folder / "nginx.conf").write_text(MAIN.format(more=more), encoding="utf-8")
-        fds = [door.fileno() for door in doors]
+        fds = [listener.fileno() for listener in listeners]
         process = subprocess.Popen(
             [program, "-p", str(folder), "-c", "nginx.conf", "-e", "stderr"],
             env={"NGINX": "".join(f"{fd};" for fd in fds), "PATH": os.environ.get("PATH", "")},

@@ -62,8 +62,8 @@ def test_citations_come_through_before_the_model_has_said_a_word(home: Path) -> 
         settings = {"KIWIRESEARCH_MODEL_URL": model.address, "KIWIRESEARCH_MODEL_CONTEXT_TOKENS": "8192"}
         try:
             with (
-                server_context(home, **settings) as room,
-                guarded(room) as port,
+                server_context(home, **settings) as context,
+                guarded(context) as port,
                 nginx(f"127.0.0.1:{port}", "127.0.0.1:1", ALONE) as front,
                 front.client() as client,
                 client.stream("POST", "/api/chat", json=QUESTION) as answer,
@@ -195,8 +195,8 @@ def test_make_asks_for_health_through_the_proxy(front: Proxied) -> None:
 def test_each_client_has_a_limit_of_its_own(home: Path) -> None:
     """The program counts the readers, not the proxy, and takes nobody's word for who they are."""
     with (
-        server_context(home) as room,
-        guarded(room, ServeSettings(requests_a_minute=1)) as port,
+        server_context(home) as context,
+        guarded(context, ServeSettings(requests_a_minute=1)) as port,
         nginx(f"127.0.0.1:{port}", "127.0.0.1:1") as front,
         front.client("127.0.0.2") as eager,
         front.client("127.0.0.3") as other,

@@ -365,8 +365,8 @@ def test_two_tables_do_not_fit_one_file(tmp_path: Path) -> None:
     assert not (tmp_path / "nile.csv").exists()
 
 
-def test_more_than_is_known_does_no_harm(tmp_path: Path) -> None:
-    """Fields that a later version may add are passed over."""
+def test_unknown_fields_are_ignored(tmp_path: Path) -> None:
+    """Fields that a later version may add are ignored."""
     graph = a_graph() | {"new": 1}
     graph["nodes"][0]["new"] = graph["edges"][0]["new"] = {"x": [1]}
     for to in GRAPH_FORMATS:

@@ -27,7 +27,7 @@ class Host:
     """A server among others, in this process."""
 
     desk: Workspace
-    room: ServerContext
+    context: ServerContext
     url: str
     client: httpx2.Client
     presence: HostPresence
@@ -62,11 +62,11 @@ def a_desk(home: Path, store: str, *books: Path, **environment: str) -> Workspac
 def a_host(home: Path, store: str, name: str, *books: Path, address: str = "127.0.0.1", **more: str) -> Iterator[Host]:
     """A host that serves some books; it leaves the list at the end."""
     desk = a_desk(home, store, *books, KIWIRESEARCH_SERVE_NAME=name, KIWIRESEARCH_SERVE_HOST=address, **more)
-    with listen(address, 0) as door, ServerContext(desk, shelf_of(desk)) as room:
+    with listen(address, 0) as door, ServerContext(desk, shelf_of(desk)) as context:
         port = door.getsockname()[1]
-        room.public_url = f"http://{address}:{port}"
-        app = make_app(room)
-        presence = add_peer_endpoint(app, desk, room.shelf, port)
+        context.public_url = f"http://{address}:{port}"
+        app = make_app(context)
+        presence = add_peer_endpoint(app, desk, context.shelf, port)
         assert presence is not None
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5))
         thread = threading.Thread(target=server.run, args=([door],))
@@ -77,10 +77,10 @@ def a_host(home: Path, store: str, name: str, *books: Path, address: str = "127.
             thread.join()
 
         try:
-            with http_client(room.public_url) as client:
+            with http_client(context.public_url) as client:
                 client.get("/api/health")
                 presence.start()
-                yield Host(desk, room, room.public_url, client, presence, stop)
+                yield Host(desk, context, context.public_url, client, presence, stop)
         finally:
             presence.close()
             stop()

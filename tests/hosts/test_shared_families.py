@@ -50,8 +50,8 @@ def a_host(home: Path, book: Path, url: str, **more: bool) -> Iterator[httpx2.Cl
     """A server with a home of its own over a store, and a client of it."""
     serve = ServeSettings(requests_a_minute=1_000_000, **more)  # type: ignore[arg-type]
     with (
-        server_context(home, str(book), KIWIRESEARCH_STORE=url) as room,
-        guarded(room, serve) as port,
+        server_context(home, str(book), KIWIRESEARCH_STORE=url) as context,
+        guarded(context, serve) as port,
         http_client(f"http://127.0.0.1:{port}") as client,
     ):
         yield client

@@ -142,7 +142,7 @@ def test_pages_of_the_desk_are_the_same(hosts: Hosts, path: str, query: dict[str
 
 def test_a_far_book_is_read_through_the_host_that_was_asked(hosts: Hosts) -> None:
     """Pages of a book on another host open in the reader, whole and in parts."""
-    book = hosts.second.room.shelf.own[0].id  # type: ignore[attr-defined]
+    book = hosts.second.context.shelf.own[0].id  # type: ignore[attr-defined]
     alone, *others = [get_page(host, f"/read/{book}/Milky_Way", mark="4-10") for host in hosts.all]
     assert alone[0] == 200
     assert others == [alone, alone]

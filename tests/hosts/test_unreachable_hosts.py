@@ -87,7 +87,7 @@ def _known_again(host: Host, broken: BrokenHost) -> None:
     store = store_of(host.desk)
     store.hosts.leave(broken.name)
     host.presence.hosts.refresh()
-    host.room.shelf.refresh()
+    host.context.shelf.refresh()
     broken.announce(store)
     host.presence.hosts.refresh()
 
@@ -306,7 +306,7 @@ def test_the_same_book_on_two_hosts_survives_one(
             broken.fault, broken.good = fault, broken.asked + 2
             _known_again(host, broken)
             assert get_json(host, "/api/search", q="galaxy") == whole
-        assert not host.room.shelf.missing
+        assert not host.context.shelf.missing
 
 
 def test_a_book_of_our_own_comes_first(host: Host, broken: BrokenHost, second_zim: Path, tmp_path: Path) -> None:
@@ -364,7 +364,7 @@ def test_a_book_that_is_not_allowed_is_not_missing(
             neighbours_of_it = strict.presence.hosts
             neighbours_of_it.suspend(next(one for one in neighbours_of_it.all() if one.name == "broken"), "It refuses.")
         assert "missing" not in get_json(strict, "/api/search", q="galaxy")
-        assert not strict.room.shelf.currently_missing()
+        assert not strict.context.shelf.currently_missing()
         with pytest.raises(BookHidden, match="is not allowed by"):
             shelf_of(strict.desk, ["second_en"])
 
@@ -412,7 +412,7 @@ def test_an_index_of_titles_that_comes_later_is_used(host: Host, broken: BrokenH
 
         def titles() -> list[bool]:
             host.meets(late)
-            with host.room.locked_finder() as finder:
+            with host.context.locked_finder() as finder:
                 return [one.titles is not None for one in finder.books if one.archive.book.id == archive.book.id]
 
         assert titles() == [False]

@@ -1,4 +1,4 @@
-"""Jobs on the sample book, a model that keeps them waiting, and what to compare their runs with."""
+"""Jobs on the sample book, a model that makes them wait, and the files to compare their runs with."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ TIMEOUT_S = 60
 
 @dataclass
 class Gate:
-    """A model that has no claims to make, and keeps who asks about the n-th page waiting until it is opened.
+    """A model that finds no claims, and delays its reply about the page number `holds` until `opened` is set.
 
-    Who clears `beyond` lets that page through alone: those after it wait until it is set again.
+    To let only that page through, clear `beyond` first: replies about later pages wait until it is set again.
     """
 
     holds: int = 3
     asked: list[str] = field(default_factory=list)
     """The pages it was asked about, once for each part of them."""
     reached: threading.Event = field(default_factory=threading.Event)
+    """Set when the model is asked about the page whose reply it delays."""
     opened: threading.Event = field(default_factory=threading.Event)
     beyond: threading.Event = field(default_factory=threading.Event)
 
@@ -49,7 +50,7 @@ class Gate:
 
     @property
     def finished(self) -> list[str]:
-        """The pages up to the one it keeps waiting: who stops there has read them, and not those after."""
+        """The pages up to the delayed one: a job that is stopped there has read them, and none after them."""
         return list(dict.fromkeys(self.asked))[: self.holds]
 
     def __call__(self, talk: Talk) -> None:
@@ -66,7 +67,7 @@ class Gate:
 
 
 def a_desk(home: Path, runs: Path, **more: str) -> Workspace:
-    """A desk whose runs are there; of a home that several tests share, each has jobs of its own."""
+    """A workspace whose runs are in a folder; tests that share a home each have their own jobs."""
     environment = {"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_SERVE_RUNS": str(runs)}
     environment |= {"KIWIRESEARCH_ASK_READER": "false"}
     desk = open_workspace(environment | more)
@@ -77,9 +78,9 @@ def a_desk(home: Path, runs: Path, **more: str) -> Workspace:
 
 @contextlib.contextmanager
 def jobs_on(desk: Workspace, book: Path, limits: QueueLimits | None = None) -> Iterator[JobQueue]:
-    """The jobs of a server on one book; its clock strikes with each look at it."""
-    strokes = itertools.count(1)
-    jobs = JobQueue(desk, shelf_of(desk, [str(book)]).books, now=lambda: f"stroke {next(strokes)}", limits=limits)
+    """The jobs of a server on one book; each reading of its clock gives the next number."""
+    readings = itertools.count(1)
+    jobs = JobQueue(desk, shelf_of(desk, [str(book)]).books, now=lambda: f"stroke {next(readings)}", limits=limits)
     try:
         yield jobs
     finally:

@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 from urllib.parse import unquote
 
 from kiwiresearch.errors import KiwiError
@@ -16,6 +17,8 @@ from kiwiresearch.kin.privacy.text_parts import contacts_in, contains_words, wor
 from kiwiresearch.kin.privacy.traces import Trace, TraceKind
 from kiwiresearch.kin.privacy.withheld_people import WithheldPeople, find_withheld
 from kiwiresearch.kin.tree import LivingStatus, PersonId, Tree
+
+LeakKind = TraceKind | Literal["id", "contact"]
 
 LARGEST = 256 * 1024 * 1024
 """No artefact of ours unpacks to more than this many bytes."""
@@ -38,7 +41,7 @@ class Leak:
     """Something about a withheld person that an artefact should not say."""
 
     person: PersonId
-    kind: TraceKind
+    kind: LeakKind
     words: str
     where: str = ""
     """The file inside an archive."""
@@ -98,7 +101,7 @@ class _Search:
                 yield Leak(trace.person, "date", view[trace.start : year.end()], where)
 
 
-def _strings(withheld: WithheldPeople, *, names_allowed: bool) -> Iterator[tuple[str, tuple[PersonId, TraceKind]]]:
+def _strings(withheld: WithheldPeople, *, names_allowed: bool) -> Iterator[tuple[str, tuple[PersonId, LeakKind]]]:
     """Ids, and the contacts that sources give, of each withheld person."""
     shown = {
         value

@@ -134,7 +134,7 @@ def test_dates_are_shown_as_words() -> None:
         for words, stored in (("11 January 1757", "1757-01-11"), ("11 January 1755", "1755-01-11"))
     ]
     found = the_conflict(*facts)
-    assert {one.value for one in found.competing_assertions} == {"11 January 1757", "11 January 1755"}
+    assert {one.value for one in found.values} == {"11 January 1757", "11 January 1755"}
     assert "1757-01-11" not in str(found.record())
 
 
@@ -145,7 +145,7 @@ def test_a_father_of_more_than_sixty_is_too_old_here_as_everywhere() -> None:
     tree = Tree(persons, (Relationship("1", "parent_of", "f", "p"),), facts, SOURCES)
     (found,) = find_tree_conflicts(tree)
     assert found.recommended_value == "1759"
-    assert "the parent “Y” (born 1700)" in found.competing_assertions[1].problem
+    assert "the parent “Y” (born 1700)" in found.values[1].problem
 
 
 def test_a_conflict_has_all_fields_of_its_contract() -> None:
@@ -178,7 +178,7 @@ def test_a_record_made_at_the_time_outranks_what_was_written_later() -> None:
         a_fact("death_date", "1701", REGISTER),
     )
     assert found.recommended_value == "1701"
-    assert [one.evidence_type for one in found.competing_assertions] == ["primary", "secondary"]
+    assert [one.evidence_type for one in found.values] == ["primary", "secondary"]
 
 
 def test_official_sources_outrank_contributed_ones() -> None:
@@ -223,7 +223,7 @@ def test_the_impossible_comes_last() -> None:
     death = a_date("1650")
     found = the_conflict(a_fact("birth_date", "1600"), a_fact("birth_date", "1660", REGISTER), death=death)
     assert found.recommended_value == "1600"
-    assert "after the death" in found.competing_assertions[1].problem
+    assert "after the death" in found.values[1].problem
 
 
 def test_next_steps_name_the_record_and_the_place() -> None:
@@ -276,8 +276,8 @@ def test_no_value_is_lost() -> None:
         a_fact("birth_date", "1888", REGISTER),
     ]
     found = the_conflict(*facts)
-    assert {fact for one in found.competing_assertions for fact in one.facts} == {fact.id for fact in facts}
-    assert {one.value for one in found.competing_assertions} == {"1 May 1889", "1890", "1888"}
+    assert {fact for one in found.values for fact in one.facts} == {fact.id for fact in facts}
+    assert {one.value for one in found.values} == {"1 May 1889", "1890", "1888"}
 
 
 def test_rejected_facts_do_not_compete() -> None:
@@ -330,7 +330,7 @@ def test_a_model_may_reorder_equals() -> None:
     assert before[0].recommended_value == "23 June 1894"
     assert after.conflicts[0].recommended_value == "24 June 1894"
     assert after.conflicts[0].resolution_status == "tentative"
-    assert after.conflicts[0].confidence <= before[0].competing_assertions[1].confidence
+    assert after.conflicts[0].confidence <= before[0].values[1].confidence
     assert "One day apart" not in str(after.conflicts[0].record())
     assert "0 | 23 June 1894 | Wikipedia | tier 0 | authored" in model.asked[0].text
 

@@ -199,7 +199,7 @@ def lost(original: str, text: str) -> Counter[str]:
 def test_every_line_of_a_file_comes_back_in_place(tmp_path: Path) -> None:
     """Events, attributes, notes, places, media and unknown tags are written where they were, with their values."""
     read = a_file(tmp_path)
-    assert (read.notes, read.left_tags) == ((), ())
+    assert (read.notes, read.dropped_tags) == ((), ())
     assert lost(HEAD + BODY + "0 TRLR\n", written(read)) == Counter()
 
 

@@ -387,4 +387,4 @@ def test_real_files_are_read_whole(real_family: RealFamily) -> None:
     assert len(found.tree.persons) == 2322
     assert len(cited) > 2400
     assert TagCount("INDI.RESI", 58, 378) in found.kept_tags
-    assert found.left_tags == ()
+    assert found.dropped_tags == ()

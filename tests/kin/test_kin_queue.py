@@ -19,7 +19,7 @@ def page(name: str, priority: float = 0.5) -> FrontierItem:
     return FrontierItem(query_string=name, query_hash=name, priority=priority)
 
 
-def test_items_have_the_fields_of_the_seed() -> None:
+def test_items_have_the_fields_of_the_specification() -> None:
     """All three kinds inherit QueueItem and have exactly their own fields beside it (R331, R332, R333, R334, R335)."""
     base = {field.name for field in fields(QueueItem)}
     assert {"id", "priority", "created_at", "retry_count", "status"} <= base

@@ -57,7 +57,7 @@ def ann(case: CaseStore) -> str:
     return source
 
 
-def test_every_field_of_the_seed_is_a_column_of_its_name(case: CaseStore, case_url: str) -> None:
+def test_every_field_of_the_specification_is_a_column_of_its_name(case: CaseStore, case_url: str) -> None:
     """Tables and columns are called as the data model calls them (R311, R313, R322, R323, R324, R325, R326, R327)."""
     engine = engine_of(case_url)
     found = {name: {column["name"] for column in inspect(engine).get_columns(name)} for name in SEED}

@@ -37,12 +37,15 @@ def served(home: Path, book: Path, **settings: str) -> Iterator[tuple[str, JobQu
     """A whole server with its tools, and its jobs."""
     made: list[JobQueue] = []
 
-    def app(room: ServerContext) -> FastAPI:
-        made.append(jobs := make_jobs(room))
-        parts = ToolContext(room.asker, room.locked_finder, room.citation_url, room.page_url, lambda: jobs)
-        return make_app(room, jobs=jobs, mounts={PATH: http_app(Toolbox(parts))})
+    def app(context: ServerContext) -> FastAPI:
+        made.append(jobs := make_jobs(context))
+        parts = ToolContext(context.asker, context.locked_finder, context.citation_url, context.page_url, lambda: jobs)
+        return make_app(context, jobs=jobs, mounts={PATH: http_app(Toolbox(parts))})
 
-    with server_context(home, str(book), **NO_RATE_LIMIT, **settings) as room, running_server(room, app) as address:
+    with (
+        server_context(home, str(book), **NO_RATE_LIMIT, **settings) as context,
+        running_server(context, app) as address,
+    ):
         try:
             yield address, made[0]
         finally:

@@ -116,13 +116,13 @@ def test_ctrl_c_ends_us_at_once(pipes: Pipes) -> None:
 def address(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[str]:
     """A server with all its walls and the tools behind them."""
 
-    def app(room: ServerContext) -> FastAPI:
-        parts = ToolContext(room.asker, room.locked_finder, room.citation_url, room.page_url)
-        return make_app(room, mounts={PATH: http_app(Toolbox(parts))})
+    def app(context: ServerContext) -> FastAPI:
+        parts = ToolContext(context.asker, context.locked_finder, context.citation_url, context.page_url)
+        return make_app(context, mounts={PATH: http_app(Toolbox(parts))})
 
     with (
-        server_context(tmp_path_factory.mktemp("mcp-room"), str(sample_zim)) as room,
-        running_server(room, app) as found,
+        server_context(tmp_path_factory.mktemp("mcp-room"), str(sample_zim)) as context,
+        running_server(context, app) as found,
     ):
         yield found
 

@@ -17,10 +17,10 @@ from kiwiresearch.runs.writer import RunWriter
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     path = tmp_path / "run"
-    with RunWriter.open(path, "f1", "Stone") as folder:
-        folder.corpus.append(b"{}\n")
-        folder.claims.append(b"[]\n[]\n")
-        folder.finish({"report.md": "# Stone\n", "run.log": ""}, {"version": "1"})
+    with RunWriter.open(path, "f1", "Stone") as writer:
+        writer.corpus.append(b"{}\n")
+        writer.claims.append(b"[]\n[]\n")
+        writer.finish({"report.md": "# Stone\n", "run.log": ""}, {"version": "1"})
     return path
 
 
@@ -66,8 +66,8 @@ def test_no_run_is_distinguished_from_an_unfinished_one(tmp_path: Path) -> None:
         read_manifest(tmp_path / "with\0nul")
     with pytest.raises(RunNotFound, match="does not contain a run"):
         read_manifest(tmp_path)
-    with RunWriter.open(tmp_path / "run", "f1", "Stone") as folder:
-        folder.journal.append({"step": 1})
+    with RunWriter.open(tmp_path / "run", "f1", "Stone") as writer:
+        writer.journal.append({"step": 1})
     with pytest.raises(RunNotFound, match=r"is not finished\. Start it again"):
         read_manifest(tmp_path / "run")
 

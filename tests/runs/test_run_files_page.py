@@ -27,7 +27,7 @@ from kiwiresearch.brief.brief import (
     TimelineMoment,
 )
 from kiwiresearch.brief.writer import RewriteCounts
-from kiwiresearch.claims.proposals import RejectionReason
+from kiwiresearch.claims.proposals import ClaimRejection
 from kiwiresearch.crawl.settings import CrawlSettings
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
@@ -121,5 +121,5 @@ def test_every_field_of_the_brief_is_named(run: Path, illustrated: Path) -> None
 
 def test_every_reason_to_drop_a_claim_is_named() -> None:
     """The reasons that run.log gives for what a model proposed in vain are listed, and no others."""
-    reasons = {name for part in get_args(RejectionReason) for name in get_args(part)}
+    reasons = {name for part in get_args(ClaimRejection) for name in get_args(part)}
     assert set(re.findall(r"`([^`]+)`", part("run.log").partition("The reasons are:")[2].partition("\n")[0])) == reasons

@@ -30,22 +30,22 @@ def opened(path: Path | str, fingerprint: str = "f1", topic: str = "Stone") -> R
     return RunWriter.open(path, fingerprint, topic)
 
 
-def step(folder: RunWriter) -> None:
-    line = f'{{"page": {len(folder.journal)}}}\n'.encode()
-    result = f'{{"claim": {len(folder.journal)}}}\n'.encode()
-    folder.journal.append(append_lines("corpus", folder.corpus, line) | append_lines("claims", folder.claims, result))
+def step(writer: RunWriter) -> None:
+    line = f'{{"page": {len(writer.journal)}}}\n'.encode()
+    result = f'{{"claim": {len(writer.journal)}}}\n'.encode()
+    writer.journal.append(append_lines("corpus", writer.corpus, line) | append_lines("claims", writer.claims, result))
 
 
 def run(path: Path, files: Mapping[str, str] = FILES) -> None:
-    with opened(path) as folder:
-        while len(folder.journal) < STEPS:
-            step(folder)
-        folder.finish(files, {"version": "1"})
+    with opened(path) as writer:
+        while len(writer.journal) < STEPS:
+            step(writer)
+        writer.finish(files, {"version": "1"})
 
 
 def state_of(path: Path) -> str:
-    with opened(path) as folder:
-        return folder.state
+    with opened(path) as writer:
+        return writer.state
 
 
 def tree(path: Path) -> dict[str, bytes]:
@@ -60,13 +60,13 @@ def names(path: Path) -> list[str]:
 
 def test_a_run_leaves_its_outputs_and_nothing_else(path: Path) -> None:
     """The folder and those above it are made, and have whole files and a manifest at the end."""
-    with opened(path) as folder:
-        assert (folder.state, folder.journal.rows, folder.path) == ("new", (), path)
+    with opened(path) as writer:
+        assert (writer.state, writer.journal.rows, writer.path) == ("new", (), path)
         for _ in range(STEPS):
-            step(folder)
+            step(writer)
         assert names(path) == [".journal"]
-        folder.finish(FILES, {"version": "1", "topic": "not this one"})
-        assert folder.state == "finished"
+        writer.finish(FILES, {"version": "1", "topic": "not this one"})
+        assert writer.state == "finished"
     corpus = b'{"page": 0}\n{"page": 1}\n{"page": 2}\n'
     parts = {"corpus.jsonl": corpus, "claims.jsonl": corpus.replace(b"page", b"claim")}
     expected = {name: text.encode() for name, text in FILES.items()} | parts
@@ -85,10 +85,10 @@ def test_a_run_leaves_its_outputs_and_nothing_else(path: Path) -> None:
 def test_a_run_goes_on_with_its_steps(path: Path, tmp_path: Path) -> None:
     """What was done before is there, and the end is the same as of a run in one go."""
     for done in range(STEPS):
-        with opened(path) as folder:
-            assert folder.state == ("unfinished" if done else "new")
-            assert len(folder.journal.rows) == done
-            step(folder)
+        with opened(path) as writer:
+            assert writer.state == ("unfinished" if done else "new")
+            assert len(writer.journal.rows) == done
+            step(writer)
     run(path)
     run(tmp_path / "other")
     assert tree(path) == tree(tmp_path / "other")
@@ -106,10 +106,10 @@ def test_a_finished_run_is_left_as_it_is(path: Path) -> None:
         (path / name).write_text("beside")
     (path / "pictures").mkdir()
     before = files_of(path)
-    with opened(path) as folder:
-        assert folder.state == "finished"
+    with opened(path) as writer:
+        assert writer.state == "finished"
         with pytest.raises(ValueError, match=r"nothing is open of the run in .*, which is finished"):
-            folder.journal.append({})
+            writer.journal.append({})
     assert files_of(path) == before
 
 
@@ -132,11 +132,11 @@ def test_a_lost_output_is_made_again(path: Path, lost: str) -> None:
     (path / "notes.txt").write_text("mine")
     whole = tree(path)
     (path / lost).unlink()
-    with opened(path) as folder:
-        assert (folder.state, folder.journal.rows) == ("new", ())
+    with opened(path) as writer:
+        assert (writer.state, writer.journal.rows) == ("new", ())
         assert names(path) == sorted({*whole, ".journal"} - {lost, "manifest.json"})
-    with opened(path) as folder:
-        assert folder.state == "unfinished"
+    with opened(path) as writer:
+        assert writer.state == "unfinished"
     run(path)
     assert tree(path) == whole
 
@@ -158,15 +158,15 @@ def test_an_output_changed_by_a_person_is_kept(path: Path, lose: bool) -> None:
 @pytest.mark.parametrize("name", ["report.md", "corpus.jsonl", "claims.jsonl", "manifest.json"])
 def test_a_file_put_there_meanwhile_is_kept(path: Path, name: str) -> None:
     """If a file of an output's name appears while the run goes on, the run asks for it to be moved away."""
-    with opened(path) as folder:
+    with opened(path) as writer:
         for _ in range(STEPS):
-            step(folder)
+            step(writer)
         (path / name).write_text("mine")
         with pytest.raises(
             FolderTaken,
             match=rf"{name}' does not belong to this run and would be overwritten\. Move it, then start again",
         ):
-            folder.finish(FILES, {"version": "1"})
+            writer.finish(FILES, {"version": "1"})
         assert tree(path) == {name: b"mine"}
     (path / name).rename(path / "mine")
     assert state_of(path) == "unfinished"
@@ -176,8 +176,8 @@ def test_a_file_put_there_meanwhile_is_kept(path: Path, name: str) -> None:
 
 def test_another_run_is_refused(path: Path) -> None:
     """A folder belongs to one run, unfinished or finished; the error names its topic and changes nothing."""
-    with opened(path) as folder:
-        step(folder)
+    with opened(path) as writer:
+        step(writer)
     before = tree(path / ".journal")
     with pytest.raises(FolderTaken, match=r"already contains an unfinished run about 'Stone'\. Choose another folder"):
         opened(path, "f2", "Wood")
@@ -197,8 +197,8 @@ def test_another_run_is_refused(path: Path) -> None:
 
 def test_a_long_topic_does_not_fill_the_screen(path: Path) -> None:
     """The error about another run stays one sentence."""
-    with opened(path, "f1", "x" * 10_000) as folder:
-        step(folder)
+    with opened(path, "f1", "x" * 10_000) as writer:
+        step(writer)
     with pytest.raises(FolderTaken) as caught:
         opened(path, "f2", "y" * 10_000)
     assert len(caught.value.message) < 300 + len(str(path))
@@ -243,17 +243,17 @@ def test_a_run_without_a_step_leaves_nothing(path: Path) -> None:
     path.mkdir(parents=True)
     opened(path).close()
     assert names(path) == []
-    with opened(path, "f2", "Wood") as folder:
-        assert folder.state == "new"
+    with opened(path, "f2", "Wood") as writer:
+        assert writer.state == "new"
 
 
 def test_closing_twice_does_no_harm(path: Path) -> None:
     """A folder that was given back is another's, and closing it again does not take it away."""
-    folder = opened(path)
-    step(folder)
-    folder.close()
+    writer = opened(path)
+    step(writer)
+    writer.close()
     other = opened(path)
-    folder.close()
+    writer.close()
     with pytest.raises(FolderTaken, match="Another run is writing"):
         opened(path)
     other.close()
@@ -261,24 +261,24 @@ def test_closing_twice_does_no_harm(path: Path) -> None:
 
 def test_a_folder_deleted_meanwhile_is_reported(path: Path, tmp_path: Path) -> None:
     """If somebody removes the folder under the run, that is an error and no traceback."""
-    folder = opened(path)
-    step(folder)
+    writer = opened(path)
+    step(writer)
     path.rename(tmp_path / "gone")
     with pytest.raises(CannotWrite, match="No such file or directory"):
-        folder.finish(FILES, {})
-    folder.close()
+        writer.finish(FILES, {})
+    writer.close()
 
 
 def test_text_without_bytes_can_be_written(path: Path) -> None:
     """Half a surrogate pair in a topic or a title does not stop a run at its end."""
-    with opened(path, "f1", "st\udcffone \ud800") as folder:
-        step(folder)
-    with opened(path, "f1", "st\udcffone \ud800") as folder:
-        assert folder.state == "unfinished"
-        folder.finish({"report.md": "# st\udcffone\n"}, {})
+    with opened(path, "f1", "st\udcffone \ud800") as writer:
+        step(writer)
+    with opened(path, "f1", "st\udcffone \ud800") as writer:
+        assert writer.state == "unfinished"
+        writer.finish({"report.md": "# st\udcffone\n"}, {})
     assert (path / "report.md").read_bytes() == b"# st?one\n"
-    with opened(path, "f1", "st\udcffone \ud800") as folder:
-        assert folder.state == "finished"
+    with opened(path, "f1", "st\udcffone \ud800") as writer:
+        assert writer.state == "finished"
 
 
 @pytest.mark.parametrize(
@@ -337,8 +337,8 @@ from kiwiresearch.errors import KiwiError
 from test_run_folder import opened, run, step
 path, task = Path(sys.argv[2]), sys.argv[3]
 if task == "hold":
-    folder = opened(path)
-    step(folder)
+    writer = opened(path)
+    step(writer)
     print("held", flush=True)
     sys.stdin.readline()
 else:
@@ -365,16 +365,16 @@ def test_two_processes_do_not_share_a_folder(path: Path) -> None:
         with pytest.raises(FolderTaken, match="Another run is writing to the folder"):
             opened(path)
         process.kill()
-    with opened(path) as folder:
-        assert (folder.state, len(folder.journal.rows)) == ("unfinished", 1)
+    with opened(path) as writer:
+        assert (writer.state, len(writer.journal.rows)) == ("unfinished", 1)
 
 
 def test_one_process_does_not_open_a_folder_twice(path: Path) -> None:
     """The second is refused, and the first goes on undisturbed."""
-    with opened(path) as folder:
+    with opened(path) as writer:
         with pytest.raises(FolderTaken, match="Another run is writing to the folder"):
             opened(path)
-        step(folder)
+        step(writer)
     assert state_of(path) == "unfinished"
 
 
@@ -393,15 +393,15 @@ def test_a_full_disk_loses_nothing(path: Path, tmp_path: Path, room: int) -> Non
     assert tree(path) == tree(tmp_path / "other")
 
 
-def test_an_error_at_the_end_can_be_made_good(path: Path, tmp_path: Path) -> None:
-    """After a failed end, nothing of it is left, and the same run ends well."""
-    with opened(path) as folder:
+def test_a_failed_finish_can_be_retried(path: Path, tmp_path: Path) -> None:
+    """A finish that fails leaves nothing behind, and the same run can be finished after it."""
+    with opened(path) as writer:
         for _ in range(STEPS):
-            step(folder)
+            step(writer)
         with pytest.raises(KiwiError):
-            folder.finish(FILES | {"no such folder/x": ""}, {"version": "1"})
+            writer.finish(FILES | {"no such folder/x": ""}, {"version": "1"})
         assert names(path) == [".journal"]
         assert names(path / ".journal") == ["claims", "corpus", "lock", "steps"]
-        folder.finish(FILES, {"version": "1"})
+        writer.finish(FILES, {"version": "1"})
     run(tmp_path / "other")
     assert tree(path) == tree(tmp_path / "other")

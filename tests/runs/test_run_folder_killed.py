@@ -26,20 +26,20 @@ WATCHED = {module.__file__ for module in (unfinished_run, journal, manifest_modu
 TOP, STEPS = Path(sys.argv[1]), 5
 
 def run(path, at_work=lambda: None):
-    with RunWriter.open(path, "f1", "Stone") as folder:
-        begun = folder.state
+    with RunWriter.open(path, "f1", "Stone") as writer:
+        begun = writer.state
         if begun == "finished":
             return begun
         at_work()
-        for number in range(len(folder.journal.rows), STEPS):
+        for number in range(len(writer.journal.rows), STEPS):
             line = json.dumps({"page": number, "text": "stone " * number}).encode() + b"\\n"
             if number != 3:
                 said = line * (number % 3)  # a page may say nothing, or more than one thing
-                sizes = append_lines("corpus", folder.corpus, line) | append_lines("claims", folder.claims, said)
-                folder.journal.append({"n": number} | sizes)
+                sizes = append_lines("corpus", writer.corpus, line) | append_lines("claims", writer.claims, said)
+                writer.journal.append({"n": number} | sizes)
             else:
-                folder.journal.append({"n": number})
-        folder.finish({"report.md": "# Stone\\n", "run.log": "five steps\\n"}, {"version": "1"})
+                writer.journal.append({"n": number})
+        writer.finish({"report.md": "# Stone\\n", "run.log": "five steps\\n"}, {"version": "1"})
         return begun
 
 class Killer:

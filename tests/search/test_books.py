@@ -13,7 +13,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.search.book_search import BookHits
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Hit
-from kiwiresearch.search.shelf_search import WORTH_MERGING, by_likelihood, merged_hits, worth_merging
+from kiwiresearch.search.shelf_search import MIN_MERGE_SHARE, by_likelihood, merged_hits, worth_merging
 from kiwiresearch.zim.archive import BookKind
 
 PAGES = {"Moon": "<p>The moon.</p>"}
@@ -89,7 +89,7 @@ def test_a_book_is_merged_from_half_of_the_top(best: tuple[float, ...], kept: li
     """A book takes part if its best page has half the points of the overall best (R177)."""
     rows = [ranked(a_book(f"Book {number}"), page=points) for number, points in enumerate(best)]
     assert worth_merging(rows) == [rows[number] for number in kept]
-    assert WORTH_MERGING == 0.5
+    assert MIN_MERGE_SHARE == 0.5
 
 
 def test_a_book_that_found_nothing_is_left_out() -> None:

@@ -66,7 +66,7 @@ def test_names_with_marks_are_words(question: str, offered: str) -> None:
 
 
 def test_a_mistyped_name_is_found_in_any_book_of_the_shelf(ready: Ready) -> None:
-    """The quick look at many books corrects mistakes as well: the only book that has the page is searched."""
+    """The quick look at many books corrects typos as well: the only book that has the page is searched."""
     books = [
         ready(Noting({f"Stone {n}": "<p>Stone.</p>", "Rock": "<p>R</p>"}, title=f"Book {n}"), index=True)
         for n in range(4)

@@ -79,7 +79,7 @@ def test_less_is_asked_of_a_served_book(
 def test_a_page_is_judged_by_its_own_title_where_a_redirect_led_to_it(ready: Ready) -> None:
     """The title of the page is shown, and the name it was found by beside it."""
     book = ready(Noting({"Comet": "<p>A comet.</p>"}, {"Hairy star": "Comet"}))
-    (hit,) = BookSearch(book, parse_query("hairy star"), besides=["Hairy_star"]).by_text(5).hits[:1]
+    (hit,) = BookSearch(book, parse_query("hairy star"), extra_paths=["Hairy_star"]).by_text(5).hits[:1]
     assert (titles((hit,)), hit.alias) == (["Comet"], "Hairy star")
 
 

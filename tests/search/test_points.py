@@ -20,7 +20,7 @@ def test_the_table_has_the_points_that_were_asked_for() -> None:
     assert point_table()["excerpt"] == {"most": 10}
     assert point_table()["list"] == {
         "penalty": -10,
-        "starts": ["list of", "lists of", "index of", "outline of", "category:"],
+        "prefixes": ["list of", "lists of", "index of", "outline of", "category:"],
         "offset_definitional": 8,
         "offset_other": 3,
     }

@@ -74,7 +74,7 @@ def test_pooled_candidates_are_scored_by_the_query_itself(memory_book: Callable[
     """A page that another phrase brought in is scored as if the query had found it (R159)."""
     book = memory_book({**PAGES, "Nougat": "<p>A sweet.</p>", "Chocolate galaxy bar": "<p>Sold since 1960.</p>"})
     query = parse_query("chocolates")
-    hits = BookSearch(book, query, pooled=[parse_query("bar sold since 1960")]).by_text(10).hits
+    hits = BookSearch(book, query, extra_queries=[parse_query("bar sold since 1960")]).by_text(10).hits
     assert "Chocolate_galaxy_bar" in [hit.ref.path for hit in hits]
     for hit in hits:
         assert from_table(hit.score) == said_by_table(title_points(query, hit.title, hit.snippet))
@@ -258,7 +258,7 @@ def test_comparable_senses_are_ordered_by_path(memory_book: Callable[..., OpenBo
 def test_an_empty_page_and_one_that_is_gone_do_no_harm(memory_book: Callable[..., OpenBook]) -> None:
     """A page without a word is found by its title; a path that leads nowhere is not a hit."""
     book = memory_book(PAGES)
-    hits = BookSearch(book, parse_query("empty"), besides=["Gone"]).by_text(5).hits
+    hits = BookSearch(book, parse_query("empty"), extra_paths=["Gone"]).by_text(5).hits
     assert [(hit.ref.path, hit.snippet) for hit in hits] == [("Empty", "")]
 
 

@@ -1,4 +1,4 @@
-"""Spelling mistakes: what is corrected, and what is left as it was written."""
+"""Typos: what is corrected, and what is left as it was written."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_word_that_is_spelt_right_is_never_replaced(ready: Ready, asked: str, 
 
 
 def test_a_mistake_that_a_page_has_as_well_is_corrected(ready: Ready) -> None:
-    """A page that is mistyped itself does not make the slip a word, if a title is meant and fifty pages know it."""
+    """A page that has the typo itself does not make it a word, if a title is meant and fifty pages know it."""
     pages = {"Einstein": "<p>Einstein, once written Einsten.</p>", **crowd("einstein", 60)}
     fixed = corrected_query(ready(Noting(pages), index=True), parse_query("einsten"))
     assert fixed

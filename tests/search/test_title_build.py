@@ -110,7 +110,7 @@ def test_a_limit_beyond_the_book_is_reached(archive: LibzimArchive, file: Path, 
 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_of_nothing_is_refused(archive: LibzimArchive, file: Path, limit: int) -> None:
-    """An index of no titles is a slip of the hand."""
+    """An index of no titles is a mistake."""
     with pytest.raises(BadUsage, match=f"Cannot index {limit} titles"):
         build_titles(archive, file, limit=limit)
 

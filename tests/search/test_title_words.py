@@ -1,4 +1,4 @@
-"""Mistyped words of titles: what they may mean, and that the search for it is bounded."""
+"""Typos in words of titles: what may be meant, and that the search for it is bounded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rapidfuzz.distance import OSA
 from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.search.title_index_builder import build_titles
-from kiwiresearch.search.titles import MAX_PER_LENGTH, Correction, TitleIndex, open_titles, slips
+from kiwiresearch.search.titles import MAX_PER_LENGTH, Correction, TitleIndex, one_edit_variants, open_titles
 from kiwiresearch.zim.libzim import LibzimArchive
 
 WORDS = (
@@ -63,26 +63,26 @@ def one_letter_moved(word: str, other: str) -> bool:
     ],
 )
 def test_mistyped_words(index: TitleIndex, typed: str, meant: list[Correction]) -> None:
-    """One slip in words of four letters and more, two from six on; never in figures, never the word itself."""
+    """One typo in words of four letters and more, two from six on; never in figures, never the word itself."""
     assert list(index.correct(typed)) == meant
     assert list(index.correct(typed, 1)) == meant[:1]
     assert index.correct(typed, 0) == ()
 
 
 @given(st.text(alphabet="abcxyz", min_size=1, max_size=7), st.text(alphabet="abcxyz", min_size=1, max_size=7))
-def test_slips_are_all_spellings_at_distance_one(word: str, other: str) -> None:
+def test_variants_are_all_spellings_at_distance_one(word: str, other: str) -> None:
     """What is written down is what a distance of one means, or one letter moved, no more and no less."""
-    written = set(slips(word))
-    assert all(OSA.distance(word, slip) <= 1 or one_letter_moved(word, slip) for slip in written)
+    written = set(one_edit_variants(word))
+    assert all(OSA.distance(word, typo) <= 1 or one_letter_moved(word, typo) for typo in written)
     assert (other in written) >= (OSA.distance(word, other) == 1)
 
 
 @given(st.text(alphabet="abcxyz", min_size=2, max_size=7), st.data())
 def test_a_letter_may_have_gone_anywhere(word: str, data: st.DataObject) -> None:
-    """A letter typed too early or too late is one slip, however far it went."""
+    """A letter typed too early or too late is one typo, however far it went."""
     taken, put = data.draw(st.integers(0, len(word) - 1)), data.draw(st.integers(0, len(word) - 1))
     rest = word[:taken] + word[taken + 1 :]
-    assert rest[:put] + word[taken] + rest[put:] in set(slips(word))
+    assert rest[:put] + word[taken] + rest[put:] in set(one_edit_variants(word))
 
 
 def test_crowded_beginnings_are_looked_at_in_part(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_mistakes_in_a_real_book_are_corrected(shared_data: Path, tmp_path: Path
     rows = index._connection.execute("SELECT word FROM words WHERE length(word) > 6 ORDER BY word").fetchall()
     right = [word for (word,) in rows[::20] if word.isalpha() and word[3] != word[4]]
     typed = {word: word[:3] + word[4] + word[3] + word[5:] for word in right}
-    mended = [word for word, slip in typed.items() if word in {hit.word for hit in index.correct(slip)}]
+    mended = [word for word, typo in typed.items() if word in {hit.word for hit in index.correct(typo)}]
     assert len(mended) >= 0.99 * len(typed) > 50
     index.close()
     archive.close()

@@ -206,8 +206,8 @@ def test_a_store_that_says_no_version_is_damaged(store_url: str, expected: str) 
         opened(store_url)
 
 
-def test_half_a_store_is_none(store_url: str) -> None:
-    """Where tables of a store are without the one that says its version, nothing is made."""
+def test_an_incomplete_store_is_refused(store_url: str) -> None:
+    """If a store lacks the table that says its version, it is refused, and no table is created."""
     opened(store_url).close()
     changed(store_url, "DROP TABLE kiwi_store")
     with pytest.raises(StoreDamaged, match="is not a kiwiresearch store"):

@@ -108,7 +108,7 @@ def test_a_worker_takes_only_what_it_can_do(store: Store, monkeypatch: pytest.Mo
     assert store.jobs.counts() == (12, 2)
 
 
-def test_a_claimed_job_says_who_has_it(store: Store) -> None:
+def test_a_leased_job_says_who_has_it(store: Store) -> None:
     """The row that a worker gets has its name, its attempt and the time of the start."""
     job = running_job(store)
     assert (job.state, job.worker, job.attempt, job.holder) == ("running", "w", 1, "w#1")
@@ -171,7 +171,7 @@ def test_a_worker_known_to_be_dead_is_not_waited_for(store: Store) -> None:
 
 
 def test_a_job_that_is_lost_too_often_fails_with_the_reasons(store: Store) -> None:
-    """After so many losses it is not tried again until somebody says so, and then with all its tries."""
+    """After so many lost starts it is not tried again until somebody resumes it, and then they are counted from 0."""
     job = running_job(store, lease_s=LAPSED_S)
     store.leases.requeue("w", job.id, "the worker was stopped")
     store.leases.lease_next("w", ALL, lease_s=LAPSED_S)

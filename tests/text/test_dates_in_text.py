@@ -390,7 +390,7 @@ def test_any_text_can_be_read(text: str) -> None:
 
 
 @given(SCRAPPY, SCRAPPY)
-def test_lines_do_not_lean_on_each_other(one: str, other: str) -> None:
+def test_a_paragraph_is_read_as_without_the_one_before(one: str, other: str) -> None:
     """What is read in a paragraph is the same with another paragraph before it."""
     before = f"{one}.\n\n"
     alone = [(date.start, date.end, date.when) for date in dates_in(other)]
@@ -402,7 +402,7 @@ def test_lines_do_not_lean_on_each_other(one: str, other: str) -> None:
     assert behind == alone
 
 
-def test_a_page_without_spaces_ends() -> None:
-    """Long runs of figures and dashes are read in one pass."""
+def test_long_runs_of_figures_are_read_in_one_pass() -> None:
+    """A page of figures and dashes without spaces takes no longer than its length."""
     for text in ("1944–" * 20_000, "9" * 100_000, "12th and " * 10_000, "(" * 50_000 + "1944", "1,000" * 20_000):
         check(text, dates_in(text))

@@ -176,7 +176,7 @@ def test_a_forgery_is_noticed(run: Path, forgery: str) -> None:
     assert name not in found.proof.repeated
     if forgery == "a note":
         (line,) = failure_texts(found)
-        assert re.match(r"brief\.json, line \d+: notes is not what the same research gives again: ", line)
+        assert re.match(r"brief\.json, line \d+: notes differs when the research is repeated: ", line)
     assert {"claims.jsonl", "corpus.jsonl"} <= set(found.proof.repeated)
 
 

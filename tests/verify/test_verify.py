@@ -44,7 +44,7 @@ from kiwiresearch.page.parser import page_from_text
 from kiwiresearch.runs import run_files as files_module
 from kiwiresearch.runs.manifest import seal_of, sealed
 from kiwiresearch.runs.writer import RunWriter
-from kiwiresearch.verify.claims import FiledClaim, PageEvidence, verify_claims
+from kiwiresearch.verify.claims import PageEvidence, RecordedClaim, verify_claims
 from kiwiresearch.verify.ledger import JsonLine, Ledger, canonical_bytes
 from kiwiresearch.verify.statements import is_part, verify_judgements, verify_statements
 from kiwiresearch.zim.archive import Entry
@@ -267,7 +267,7 @@ def faults(claim: Claim, ground: PageEvidence) -> list[str]:
     """What is wrong with a claim, apart from the rules' own claims, which are missing beside it."""
     ledger = Ledger()
     row = claim_record(claim)
-    verify_claims([FiledClaim(JsonLine(1, canonical_bytes(row), row), claim)], ground, ledger)
+    verify_claims([RecordedClaim(JsonLine(1, canonical_bytes(row), row), claim)], ground, ledger)
     return [failure.what for failure in ledger.result(Path()).failures if "is missing" not in failure.what]
 
 

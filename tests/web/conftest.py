@@ -15,16 +15,16 @@ from kiwiresearch.web.context import ServerContext
 
 
 @pytest.fixture(scope="session")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerContext]:
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerContext]:
     """The sample book, open for requests."""
-    with server_context(tmp_path_factory.mktemp("room"), **NO_RATE_LIMIT) as room:
-        yield room
+    with server_context(tmp_path_factory.mktemp("context"), **NO_RATE_LIMIT) as context:
+        yield context
 
 
 @pytest.fixture(scope="session")
-def server(room: ServerContext) -> Iterator[str]:
+def server(context: ServerContext) -> Iterator[str]:
     """The address of a server on the sample book."""
-    with running_server(room, make_app) as address:
+    with running_server(context, make_app) as address:
         yield address
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 from tests.cli.kin_book import family_book
-from tests.made_once import Addresses, made_once
+from tests.shared_artifacts import Addresses, made_once
 from tests.web.guarded_server import guarded
 from tests.web.servers import http_client, server_context
 
@@ -29,7 +29,7 @@ LIVING_SEED = "Nora Wendover"
 class Families:
     """A server with two cases: one that is done, and one that was just started, with somebody who may be living."""
 
-    room: ServerContext
+    context: ServerContext
     place: Path
     done: str
     """The id of the first."""
@@ -46,21 +46,21 @@ class Families:
     @contextlib.contextmanager
     def served(self, **more: Any) -> Iterator[httpx2.Client]:
         """A client of a server with these settings."""
-        with guarded(self.room, self.settings(**more)) as port, http_client(f"http://127.0.0.1:{port}") as client:
+        with guarded(self.context, self.settings(**more)) as port, http_client(f"http://127.0.0.1:{port}") as client:
             yield client
 
 
 @contextlib.contextmanager
 def families(place: Path, make_book: Callable[[Path], Path] = family_book) -> Iterator[Families]:
-    with server_context(place / "home", str(make_book(place))) as room:
+    with server_context(place / "home", str(make_book(place))) as context:
         cases = CaseRegistry(place / "cases")
-        with room.locked_finder() as finder:
+        with context.locked_finder() as finder:
             done = cases.start(CaseSettings(seeds=(SEED,)), finder)
             with Case.open(cases.folder(done), finder) as case:
                 assert [took.what for took in case.steps()][-1] == "stop"
             started = cases.start(CaseSettings(seeds=(LIVING_SEED,)), finder)
         cases.close()
-        yield Families(room, place, done, started)
+        yield Families(context, place, done, started)
 
 
 def _two_cases(place: Path) -> Addresses:
@@ -73,5 +73,5 @@ def copied_families(temporary: pytest.TempPathFactory) -> Iterator[Families]:
     """The same on the family's usual book: a copy of what was researched once for all tests."""
     made = made_once(temporary, "family", _two_cases)
     place = made.copied(temporary.mktemp("family"))
-    with server_context(place / "home", str(made.folder / "wendover.zim")) as room:
-        yield Families(room, place, **made.addresses)
+    with server_context(place / "home", str(made.folder / "wendover.zim")) as context:
+        yield Families(context, place, **made.addresses)

@@ -19,29 +19,29 @@ from kiwiresearch.workspace.settings import ServeSettings
 TOKEN = "long-and-secret"
 
 
-def room_with(room: ServerContext, serve: ServeSettings) -> ServerContext:
+def room_with(context: ServerContext, serve: ServeSettings) -> ServerContext:
     """The same open shelf under other settings; the caller of this function must close it."""
-    desk = replace(room.workspace, settings=replace(room.workspace.settings, serve=serve))
-    return ServerContext(desk, room.shelf)
+    desk = replace(context.workspace, settings=replace(context.workspace.settings, serve=serve))
+    return ServerContext(desk, context.shelf)
 
 
 @contextlib.contextmanager
 def guarded(
-    room: ServerContext, serve: ServeSettings | None = None, also: Callable[[FastAPI], None] | None = None
+    context: ServerContext, serve: ServeSettings | None = None, also: Callable[[FastAPI], None] | None = None
 ) -> Iterator[int]:
     """A server with these settings and these further routes; its port."""
-    with listen("127.0.0.1", 0) as door:
+    with listen("127.0.0.1", 0) as listener:
         shutdown = Shutdown(grace_s=0.2)
-        app = make_app(room_with(room, serve or ServeSettings()), shutdown=shutdown)
+        app = make_app(room_with(context, serve or ServeSettings()), shutdown=shutdown)
         if also:
             also(app)
         up = threading.Event()
         server = Server(app, shutdown, up.set)
-        thread = threading.Thread(target=server.run, args=([door],))
+        thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         assert up.wait(30)
         try:
-            yield int(door.getsockname()[1])
+            yield int(listener.getsockname()[1])
         finally:
             server.should_exit = True
             thread.join()

@@ -36,7 +36,7 @@ class UserServer:
 
     address: str
     app: FastAPI
-    room: ServerContext
+    context: ServerContext
     store: Store
     tokens: Mapping[str, str]
     ids: Mapping[str, str]
@@ -91,12 +91,12 @@ def user_server(home: Path, *books: str, **environment: str) -> Iterator[UserSer
         register.add(name, role)
         made[name] = register.new_token(name, "test")
     with (
-        ServerContext(desk, shelf_of(desk, list(books) or ["sample"])) as room,
-        contextlib.closing(make_jobs(room)) as jobs,
+        ServerContext(desk, shelf_of(desk, list(books) or ["sample"])) as context,
+        contextlib.closing(make_jobs(context)) as jobs,
         listen("127.0.0.1", 0) as door,
     ):
         shutdown = Shutdown(grace_s=0.2)
-        app = make_app(room, jobs=jobs, mounts=_mcp(room, jobs), shutdown=shutdown)
+        app = make_app(context, jobs=jobs, mounts=_mcp(context, jobs), shutdown=shutdown)
         up = threading.Event()
         server = Server(app, shutdown, up.set)
         thread = threading.Thread(target=server.run, args=([door],))
@@ -105,7 +105,7 @@ def user_server(home: Path, *books: str, **environment: str) -> Iterator[UserSer
         address = f"http://127.0.0.1:{door.getsockname()[1]}"
         tokens = {name: token.text for name, token in made.items()}
         try:
-            yield UserServer(address, app, room, store, tokens, {name: token.id for name, token in made.items()})
+            yield UserServer(address, app, context, store, tokens, {name: token.id for name, token in made.items()})
         finally:
             server.should_exit = True
             thread.join()

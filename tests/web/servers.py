@@ -48,20 +48,20 @@ def server_context(home: Path, *books: str, **environment: str) -> Iterator[Serv
     """An open shelf of a user who has a home of their own."""
     by_words = {"KIWIRESEARCH_ASK_READER": "false"}  # tests of what reading changes switch it on
     desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(home), **by_words, **environment})
-    with ServerContext(desk, shelf_of(desk, list(books) or ["sample"])) as room:
-        yield room
+    with ServerContext(desk, shelf_of(desk, list(books) or ["sample"])) as context:
+        yield context
 
 
 @contextlib.contextmanager
-def running_server(room: ServerContext, make: Callable[[ServerContext], FastAPI]) -> Iterator[str]:
-    """A server for the room, and its address; it ends with the block."""
-    with listen("127.0.0.1", 0) as door:
-        room.public_url = f"http://127.0.0.1:{door.getsockname()[1]}"
-        server = uvicorn.Server(uvicorn.Config(make(room), log_level="warning", timeout_graceful_shutdown=5))
-        thread = threading.Thread(target=server.run, args=([door],))
+def running_server(context: ServerContext, make: Callable[[ServerContext], FastAPI]) -> Iterator[str]:
+    """A server for the context, and its address; it ends with the block."""
+    with listen("127.0.0.1", 0) as listener:
+        context.public_url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server = uvicorn.Server(uvicorn.Config(make(context), log_level="warning", timeout_graceful_shutdown=5))
+        thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:
-            yield room.public_url
+            yield context.public_url
         finally:
             server.should_exit = True
             thread.join()

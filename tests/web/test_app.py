@@ -26,8 +26,8 @@ HERE = "http://127.0.0.1"
 
 
 @pytest.fixture(scope="module")
-def client(room: ServerContext) -> TestClient:
-    return TestClient(make_app(room), base_url=HERE)
+def client(context: ServerContext) -> TestClient:
+    return TestClient(make_app(context), base_url=HERE)
 
 
 @pytest.fixture(scope="module")
@@ -102,27 +102,27 @@ def test_the_words_of_all_fields_are_in_the_openapi() -> None:
     assert [part for part in parts if not issubclass(part, Record) and field_docs(part)] == []
 
 
-def test_a_book_opens_at_its_first_page(client: TestClient, room: ServerContext) -> None:
+def test_a_book_opens_at_its_first_page(client: TestClient, context: ServerContext) -> None:
     """The address of a book alone opens its first page."""
-    assert client.get(f"/read/{room.shelf.books[0].id}/").status_code == 200
+    assert client.get(f"/read/{context.shelf.books[0].id}/").status_code == 200
 
 
-def test_health_lists_books_and_indexes(client: TestClient, room: ServerContext) -> None:
+def test_health_lists_books_and_indexes(client: TestClient, context: ServerContext) -> None:
     """Health says that the internet is not used, and names the model and the indexes."""
     health = client.get("/api/health").json()
-    book = room.shelf.books[0]
+    book = context.shelf.books[0]
     assert (health["status"], health["version"], health["wan"], health["model_name"]) == ("ok", __version__, False, "")
     assert health["model"] == {"set": False, "reachable": False, "models": []}
     assert health["indices"]["titles"][book.id]["complete"] is True
     assert [row["id"] for row in health["books"]] == [book.id]
 
 
-def _with_model(room: ServerContext, address: str) -> ServerContext:
-    settings = replace(room.workspace.settings, model_url=address, model_name="small")
-    return ServerContext(replace(room.workspace, settings=settings), room.shelf)
+def _with_model(context: ServerContext, address: str) -> ServerContext:
+    settings = replace(context.workspace.settings, model_url=address, model_name="small")
+    return ServerContext(replace(context.workspace, settings=settings), context.shelf)
 
 
-def test_health_asks_nobody_but_the_model(room: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_health_asks_nobody_but_the_model(context: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """The only connection that health opens is to the model the user set, and it may be away."""
     called: list[object] = []
     connect = socket.socket.connect
@@ -136,17 +136,17 @@ def test_health_asks_nobody_but_the_model(room: ServerContext, monkeypatch: pyte
         nobody.bind(("127.0.0.1", 0))
         place = nobody.getsockname()
         address = f"http://127.0.0.1:{place[1]}"
-        health = TestClient(make_app(_with_model(room, address)), base_url=HERE).get("/api/health").json()
+        health = TestClient(make_app(_with_model(context, address)), base_url=HERE).get("/api/health").json()
     assert health["model"] == {"set": True, "reachable": False, "models": []}
     assert health["model_name"] == "small"
     assert set(called) <= {place}
 
 
-def test_health_does_not_wait_for_a_silent_model(room: ServerContext) -> None:
+def test_health_does_not_wait_for_a_silent_model(context: ServerContext) -> None:
     """While a model does not answer, health says that nobody knows yet."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        health = TestClient(make_app(_with_model(room, address)), base_url=HERE).get("/api/health").json()
+        health = TestClient(make_app(_with_model(context, address)), base_url=HERE).get("/api/health").json()
     assert health["model"] == {"set": True, "reachable": None, "models": []}
     assert health["books"]
 
@@ -160,7 +160,7 @@ def test_a_glance_looks_once_while_it_is_fresh() -> None:
     assert [old.latest(timeout_s=10) for _ in range(3)] == [2, 3, 4]
 
 
-def test_an_app_of_others_answers_behind_the_same_walls(room: ServerContext) -> None:
+def test_mounted_app_is_guarded(context: ServerContext) -> None:
     """What is mounted sees its whole path, begins and ends with the server, and is guarded like the rest."""
     steps: list[str] = []
 
@@ -178,7 +178,7 @@ def test_an_app_of_others_answers_behind_the_same_walls(room: ServerContext) -> 
 
     routes = [Route("/mcp", answer, methods=["POST"]), Route("/mcp", fail, methods=["PUT"])]
     mounted = Starlette(routes=routes, lifespan=lifespan)
-    with TestClient(make_app(room, mounts={"/mcp": mounted}), base_url=HERE) as client:
+    with TestClient(make_app(context, mounts={"/mcp": mounted}), base_url=HERE) as client:
         assert steps == ["started"]
         assert client.post("/mcp", json={}).text == "/mcp"
         assert client.post("/mcp", json={}, headers={"Origin": "http://evil.example"}).status_code == 403

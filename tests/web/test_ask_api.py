@@ -46,8 +46,8 @@ def streamed(client: httpx2.Client, method: str, path: str, **more: Any) -> list
 @pytest.fixture(scope="module")
 def scripted_context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerContext]:
     """A server context with three worker threads."""
-    with server_context(tmp_path_factory.mktemp("told"), KIWIRESEARCH_SERVE_AT_ONCE="3", **NO_RATE_LIMIT) as room:
-        yield room
+    with server_context(tmp_path_factory.mktemp("told"), KIWIRESEARCH_SERVE_AT_ONCE="3", **NO_RATE_LIMIT) as context:
+        yield context
 
 
 @pytest.fixture(scope="module")
@@ -124,13 +124,13 @@ def test_a_stream_is_neither_cached_nor_buffered(client: httpx2.Client) -> None:
         reply.read()
 
 
-def test_a_citation_leads_to_its_words(client: httpx2.Client, room: ServerContext) -> None:
+def test_a_citation_leads_to_its_words(client: httpx2.Client, context: ServerContext) -> None:
     """The quote of a citation is in the page at its offsets, and its address names book, path and place."""
     for cited in client.post("/api/ask", json={"question": EINSTEIN}).json()["citations"]:
         page = client.get("/api/page", params={"path": cited["path"], "book": cited["book_id"]}).json()
         assert page["plain_text"][cited["start"] : cited["end"]] == cited["quote"]
         place = f"/read/{cited['book_id']}/{cited['path']}?mark={cited['start']}-{cited['end']}#mark"
-        assert cited["url"] == room.public_url + place
+        assert cited["url"] == context.public_url + place
 
 
 def test_the_documented_fields_are_those_that_are_sent(client: httpx2.Client) -> None:

@@ -15,7 +15,7 @@ from tests.web.server_with_users import UNLIMITED, UserServer, user_server
 from tests.web.servers import NO_RATE_LIMIT, http_client
 
 from kiwiresearch.web.guard.audit import MAX_SUBJECT, AuditLog, AuditRecorder, asked_words
-from kiwiresearch.web.guard.roles import allow
+from kiwiresearch.web.guard.roles import requires_role
 from kiwiresearch.workspace.users import utc_now
 
 ASKED = "Why is the sky blue?"
@@ -93,7 +93,7 @@ def test_a_server_error_is_recorded_as_failed(wordy: UserServer) -> None:
         "query_string": b"",
         "state": {},
         "client": ("10.1.2.3", 1),
-        "route": SimpleNamespace(path="/api/ask", endpoint=allow("reader", "ask")(lambda: None)),
+        "route": SimpleNamespace(path="/api/ask", endpoint=requires_role("reader", "ask")(lambda: None)),
     }
     recorded = AuditRecorder(broken, audit_log=AuditLog(wordy.store.audit, utc_now))
     with pytest.raises(RuntimeError, match="a fault"):

@@ -280,12 +280,12 @@ def test_a_tree_is_read_once_for_many_pages(copied: tuple[str, Path], monkeypatc
     monkeypatch.setattr(CaseStore, "tree", counted)
     _, folder = copied
     with Case.open(folder) as case:
-        assert case.store.nothing_rejected()
+        assert case.store.has_no_discarded()
         fact = tree_of(case.store).facts[0]
     assert looked_at(folder) == [False]
     with Case.open(folder) as case:
         case.store.set_status(fact.id, "rejected", "test")
-        assert not case.store.nothing_rejected()
+        assert not case.store.has_no_discarded()
     assert sorted(looked_at(folder)) == [False, True]
 
 

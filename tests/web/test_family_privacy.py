@@ -145,7 +145,7 @@ def test_a_broken_case_of_the_living_names_nobody(there: Families, client: httpx
     url = f"/api/family/{case_id_of(folder)}"
     result = list(map(client.get, (url, f"{url}/export/html", "/api/family")))
     assert [one.status_code for one in result] == [500, 500, 200]
-    desk, request = there.room.workspace, FamilyRequest(case_id_of(folder))
+    desk, request = there.context.workspace, FamilyRequest(case_id_of(folder))
     with pytest.raises(RunDamaged) as problem:
         work_on_case(JobSpec(desk.folders, desk.settings, (), True, request, folder), request, lambda **_: None)
     shutil.rmtree(folder)
@@ -160,7 +160,7 @@ def test_a_fault_names_nobody(there: Families, caplog: pytest.LogCaptureFixture)
         def broken() -> None:
             raise ValueError(LIVING_SEED)
 
-    with guarded(there.room, there.settings(), fault) as port, http_client(f"http://127.0.0.1:{port}") as client:
+    with guarded(there.context, there.settings(), fault) as port, http_client(f"http://127.0.0.1:{port}") as client:
         reply = client.get("/api/family/fault/here")
     assert reply.status_code == 500
     assert reply.json()["id"] in caplog.text

@@ -28,10 +28,10 @@ TEXT = "Hattusa was burned about 1180 BC. It may have been abandoned before."
 
 
 @pytest.fixture
-def command(room: ServerContext, kiwi: RunCommand, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+def command(context: ServerContext, kiwi: RunCommand, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """The command line of the same user, and what it prints as JSON."""
     for name in ("KIWIRESEARCH_HOME", "HOME"):
-        monkeypatch.setenv(name, str(room.workspace.folders.config))
+        monkeypatch.setenv(name, str(context.workspace.folders.config))
 
     def run(*words: str, given: str = "") -> Any:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
@@ -52,8 +52,8 @@ def two_books(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Ite
     metadata = {"Name": "other_en", "Title": "Other book", "Language": "eng", "Date": "2026-01-01"}
     write_book(other, [NewPage("Sunset", "Sunset", b"<p>A village in Utah.</p>")], [], metadata=metadata)
     with (
-        server_context(folder / "home", str(sample_zim), str(other)) as room,
-        running_server(room, make_app) as address,
+        server_context(folder / "home", str(sample_zim), str(other)) as context,
+        running_server(context, make_app) as address,
         http_client(address) as client,
     ):
         yield client
@@ -64,13 +64,13 @@ def without(key: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_a_search_is_what_the_command_gives_with_addresses(
-    client: httpx2.Client, command: Callable[..., Any], room: ServerContext
+    client: httpx2.Client, command: Callable[..., Any], context: ServerContext
 ) -> None:
     """A search over HTTP has the hits, scores and senses of `search --json`, and an address for each page."""
     found = client.get("/api/search", params={"q": "mercury", "limit": 3}).json()
     hits, senses = found["hits"], found["senses"]
     assert all(
-        row["url"] == f"{room.public_url}/read/{row['book_id']}/{percent(row['path'])}" for row in (*hits, *senses)
+        row["url"] == f"{context.public_url}/read/{row['book_id']}/{percent(row['path'])}" for row in (*hits, *senses)
     )
     plain = found | {"hits": without("url", hits), "senses": without("url", senses)}
     assert plain == command("search", "mercury", "--limit", "3")
@@ -103,15 +103,15 @@ def test_one_book_can_be_searched_alone(two_books: httpx2.Client) -> None:
 
 
 def test_books_are_listed_without_their_paths(
-    client: httpx2.Client, command: Callable[..., Any], room: ServerContext
+    client: httpx2.Client, command: Callable[..., Any], context: ServerContext
 ) -> None:
     """The list of books is that of `books list --json`, and has no path of the machine."""
     reply = client.get("/api/books")
     result = command("books", "list")["books"][0]
     source = result.pop("source")
-    assert reply.json()["books"][0] == result | {"url": f"{room.public_url}/read/{result['id']}/"}
+    assert reply.json()["books"][0] == result | {"url": f"{context.public_url}/read/{result['id']}/"}
     assert source not in reply.text
-    assert str(room.workspace.folders.cache) not in reply.text
+    assert str(context.workspace.folders.cache) not in reply.text
 
 
 def test_a_book_that_cannot_be_opened_is_reported(tmp_path: Path, sample_zim: Path) -> None:
@@ -119,8 +119,8 @@ def test_a_book_that_cannot_be_opened_is_reported(tmp_path: Path, sample_zim: Pa
     gone = tmp_path / "gone.zim"
     gone.write_bytes(sample_zim.read_bytes())
     with (
-        server_context(tmp_path / "home", str(sample_zim), str(gone)) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path / "home", str(sample_zim), str(gone)) as context,
+        running_server(context, make_app) as address,
     ):
         gone.unlink()
         with http_client(address) as client:
@@ -134,10 +134,10 @@ def test_a_book_that_cannot_be_opened_is_reported(tmp_path: Path, sample_zim: Pa
 
 
 def test_a_page_is_what_the_command_gives(
-    client: httpx2.Client, command: Callable[..., Any], room: ServerContext
+    client: httpx2.Client, command: Callable[..., Any], context: ServerContext
 ) -> None:
     """A page over HTTP is that of `page --json`, by title or by path, with an address that opens it."""
-    result = command("page", "Hattusa") | {"url": f"{room.public_url}/read/{_book(client)}/Hattusa"}
+    result = command("page", "Hattusa") | {"url": f"{context.public_url}/read/{_book(client)}/Hattusa"}
     assert client.get("/api/page", params={"title": "hattusa"}).json() == result
     assert client.get("/api/page", params={"path": "Hattusa"}).json() == result
 

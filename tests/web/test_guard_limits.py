@@ -66,9 +66,9 @@ def rest(line: socket.socket) -> bytes:
     return b"".join(iter(lambda: line.recv(65_536), b""))
 
 
-def test_a_crowd_is_asked_to_come_again(room: ServerContext, gate: Gate) -> None:
+def test_a_crowd_is_asked_to_come_again(context: ServerContext, gate: Gate) -> None:
     """When all places are taken, a client gets the time to try again, and is served once one is free."""
-    with guarded(room, ServeSettings(at_once=2), gate.add_to) as port:
+    with guarded(context, ServeSettings(at_once=2), gate.add_to) as port:
         with waiting(port, gate) as first, waiting(port, gate) as second:
             assert status_of(exchange(port, request("GET", "/api/health"))) == 200  # alive all the same
             refused = exchange(port, BOOKS)
@@ -78,9 +78,9 @@ def test_a_crowd_is_asked_to_come_again(room: ServerContext, gate: Gate) -> None
         assert status_of(exchange(port, BOOKS)) == 200
 
 
-def test_a_request_that_takes_too_long_is_ended(room: ServerContext, gate: Gate) -> None:
+def test_a_request_that_takes_too_long_is_ended(context: ServerContext, gate: Gate) -> None:
     """The client is answered in time; the place counts as taken until the work has really ended."""
-    with guarded(room, ServeSettings(at_once=1, request_timeout_s=0.2), gate.add_to) as port:
+    with guarded(context, ServeSettings(at_once=1, request_timeout_s=0.2), gate.add_to) as port:
         received = exchange(port, WAIT)
         assert status_of(received) == 503
         assert json.loads(received.partition(b"\r\n\r\n")[2])["title"] == "Took too long"
@@ -106,13 +106,13 @@ def _streams(app: FastAPI) -> None:
         app.add_api_route(path, stream)
 
 
-def test_a_stream_that_takes_too_long_ends_properly(room: ServerContext) -> None:
+def test_a_stream_that_takes_too_long_ends_properly(context: ServerContext) -> None:
     """A stream is closed with an event that says why, each in the form its clients know.
 
     A part of a document must not pass for the whole: its connection ends without the last chunk.
     """
     wanted = [request("GET", path) for path in ("/api/stream", "/v1/stream", "/api/stream?kind=text/plain")]
-    with guarded(room, ServeSettings(request_timeout_s=3.0), _streams) as port, ThreadPoolExecutor(3) as pool:
+    with guarded(context, ServeSettings(request_timeout_s=3.0), _streams) as port, ThreadPoolExecutor(3) as pool:
         ours, theirs, document = pool.map(lambda one: exchange(port, one), wanted)
     assert b"event: error\ndata: {" in ours
     assert ours.endswith(b"\r\n0\r\n\r\n"), "the body is complete"
@@ -122,17 +122,17 @@ def test_a_stream_that_takes_too_long_ends_properly(room: ServerContext) -> None
     assert not document.endswith(b"0\r\n\r\n")
 
 
-def test_a_stream_that_fails_reports_it(room: ServerContext) -> None:
+def test_a_stream_that_fails_reports_it(context: ServerContext) -> None:
     """An error after the first event becomes the last event."""
-    with guarded(room, ServeSettings(), _streams) as port:
+    with guarded(context, ServeSettings(), _streams) as port:
         received = exchange(port, request("GET", "/api/stream?fails=true"))
     assert b'"title": "Model unreachable", "status": 502' in received
     assert received.endswith(b"\r\n0\r\n\r\n")
 
 
-def test_a_client_that_asks_too_often_must_wait(room: ServerContext) -> None:
+def test_a_client_that_asks_too_often_must_wait(context: ServerContext) -> None:
     """Beyond the limit for a minute, the response says how long to wait."""
-    with guarded(room, ServeSettings(requests_a_minute=3)) as port:
+    with guarded(context, ServeSettings(requests_a_minute=3)) as port:
         started = time.monotonic()
         assert [status_of(exchange(port, BOOKS)) for _ in range(3)] == [200] * 3
         refused = exchange(port, BOOKS)
@@ -142,9 +142,9 @@ def test_a_client_that_asks_too_often_must_wait(room: ServerContext) -> None:
         assert 20 - (time.monotonic() - started) <= int(wait_s) <= 20
 
 
-def test_a_proxy_of_this_machine_may_name_its_client(room: ServerContext) -> None:
+def test_a_proxy_of_this_machine_may_name_its_client(context: ServerContext) -> None:
     """Behind a proxy on loopback, each of its clients is counted apart."""
-    with guarded(room, ServeSettings(requests_a_minute=1)) as port:
+    with guarded(context, ServeSettings(requests_a_minute=1)) as port:
         from_one = request("GET", "/api/health", "X-Forwarded-For: 10.0.0.1")
         from_two = request("GET", "/api/health", "X-Forwarded-For: 10.0.0.2")
         assert [status_of(exchange(port, sent)) for sent in (from_one, from_two, from_one)] == [200, 200, 429]
@@ -201,17 +201,17 @@ def test_a_client_is_an_address_or_a_network(address: str, client: str) -> None:
     assert client_of({"client": (address, 1)}) == client
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(room: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_body_that_does_not_come_is_not_waited_for(context: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """A client that announces a body and sends none gets an error, and the connection is closed."""
     monkeypatch.setattr(BodyCheck, "timeout_s", 0.1)
-    with guarded(room) as port:
+    with guarded(context) as port:
         sent = request("POST", "/api/ask", "Content-Type: application/json", "Content-Length: 9")
         assert status_of(exchange(port, sent)) == 408
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: localhost\r\n"])
-def test_a_silent_client_is_hung_up_on(room: ServerContext, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+def test_a_silent_client_is_hung_up_on(context: ServerContext, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
     """A connection without a whole request ends after a while."""
     monkeypatch.setattr(HttpProtocol, "timeout_s", 0.1)
-    with guarded(room) as port:
+    with guarded(context) as port:
         assert exchange(port, sent) == b""

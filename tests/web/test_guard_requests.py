@@ -19,8 +19,8 @@ TEXT = b'{"text": "The Moon is old."}'
 
 
 @pytest.fixture(scope="module")
-def port(room: ServerContext) -> Iterator[int]:
-    with guarded(room, ServeSettings(max_body_kb=16, hosts=("desk.school.lan",))) as port:
+def port(context: ServerContext) -> Iterator[int]:
+    with guarded(context, ServeSettings(max_body_kb=16, hosts=("desk.school.lan",))) as port:
         yield port
         assert status_of(exchange(port, request("GET", "/api/health"))) == 200, "it has survived all this"
 
@@ -60,9 +60,9 @@ def test_a_request_with_two_lengths_is_refused(port: int) -> None:
     assert status_of(exchange(port, sent)) == 400
 
 
-def test_one_address_cannot_take_all_connections(room: ServerContext) -> None:
+def test_one_address_cannot_take_all_connections(context: ServerContext) -> None:
     """Of connections that send nothing, those an address opened first are closed, so that others are still served."""
-    with guarded(room) as port, contextlib.ExitStack() as opened:
+    with guarded(context) as port, contextlib.ExitStack() as opened:
         silent = [
             opened.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
             for _ in range(MAX_CONNECTIONS + 20)
@@ -74,7 +74,7 @@ def test_one_address_cannot_take_all_connections(room: ServerContext) -> None:
         assert silent[-1].recv(12) == b"HTTP/1.1 200", "the newest is kept"
 
 
-def test_two_hosts_are_none(port: int) -> None:
+def test_duplicate_host_header_is_refused(port: int) -> None:
     """A request to two names at once is refused."""
     sent = request("GET", "/api/health", "Host: evil.example")
     assert status_of(exchange(port, sent)) in (400, 421)
@@ -285,7 +285,7 @@ def test_pages_in_our_frames_may_be_framed_by_us(port: int, target: str) -> None
     assert b"frame-ancestors 'none'" not in head
 
 
-def test_answers_of_the_api_are_kept_by_nobody(port: int) -> None:
+def test_api_replies_are_not_cached(port: int) -> None:
     """Nothing of /api may be stored by a browser or a proxy."""
     assert b"cache-control: no-store" in exchange(port, request("GET", "/api/health"))
 

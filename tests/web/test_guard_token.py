@@ -20,8 +20,8 @@ RIGHT = {"Authorization": f"Bearer {TOKEN}"}
 
 
 @pytest.fixture(scope="module")
-def address(room: ServerContext) -> Iterator[str]:
-    with guarded(room, ServeSettings(token=TOKEN)) as port:
+def address(context: ServerContext) -> Iterator[str]:
+    with guarded(context, ServeSettings(token=TOKEN)) as port:
         yield f"http://127.0.0.1:{port}"
 
 
@@ -40,9 +40,9 @@ def browser(address: str) -> Iterator[httpx2.Client]:
 @pytest.mark.parametrize(
     "path", ["/", "/api/search?q=sunset", "/api/books", "/v1/models", "/openapi.json", "/read/x/y", "/mcp", "/nowhere"]
 )
-def test_nothing_is_shown_without_the_token(room: ServerContext, path: str) -> None:
+def test_nothing_is_shown_without_the_token(context: ServerContext, path: str) -> None:
     """Every path needs the token, also those that do not exist."""
-    with guarded(room, ServeSettings(token=TOKEN)) as port, http_client(f"http://127.0.0.1:{port}") as client:
+    with guarded(context, ServeSettings(token=TOKEN)) as port, http_client(f"http://127.0.0.1:{port}") as client:
         refuses_wrong_tokens(client, path)
 
 
@@ -142,10 +142,10 @@ def test_a_wrong_token_opens_nothing(browser: httpx2.Client, body: bytes) -> Non
     assert (answer.status_code, "set-cookie" in answer.headers) == (401, False)
 
 
-def test_guesses_do_not_use_up_what_others_may_ask(room: ServerContext) -> None:
+def test_guesses_do_not_use_up_what_others_may_ask(context: ServerContext) -> None:
     """Users with the token are counted separately from others behind the same address."""
     with (
-        guarded(room, ServeSettings(token=TOKEN, requests_a_minute=2)) as port,
+        guarded(context, ServeSettings(token=TOKEN, requests_a_minute=2)) as port,
         http_client(f"http://127.0.0.1:{port}") as c,
     ):
         assert [c.get("/v1/models").status_code for _ in range(3)] == [401, 401, 429]
@@ -170,10 +170,10 @@ def tries(token: ServerToken, text: str, client: str) -> bool | float:
         return limit.retry_after_s
 
 
-def test_guesses_are_limited(room: ServerContext) -> None:
+def test_guesses_are_limited(context: ServerContext) -> None:
     """After ten wrong tokens an address must wait, in headers and in the form alike, and is told how long."""
     with (
-        guarded(room, ServeSettings(token=TOKEN)) as port,
+        guarded(context, ServeSettings(token=TOKEN)) as port,
         http_client(f"http://127.0.0.1:{port}") as c,
         browser_client(f"http://127.0.0.1:{port}") as browser,
     ):
@@ -207,9 +207,9 @@ def test_guessing_locks_nobody_out() -> None:
     assert isinstance(tries(token, TOKEN, "203.0.113.9"), float), "together they may try a hundred times a minute"
 
 
-def test_without_a_token_there_is_no_form(room: ServerContext) -> None:
+def test_without_a_token_there_is_no_form(context: ServerContext) -> None:
     """A server without a token has no page that asks for one."""
-    with guarded(room) as port, http_client(f"http://127.0.0.1:{port}") as c:
+    with guarded(context) as port, http_client(f"http://127.0.0.1:{port}") as c:
         assert c.get("/login").status_code == 404
 
 

@@ -45,7 +45,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     ]
     names = {"Name": "huge_en", "Title": "Huge", "Language": "eng", "Date": "2026-01-01"}
     write_book(home / "huge.zim", pages, [], metadata=names, main_path="Small", index=False)
-    with server_context(home, str(home / "huge.zim")) as room, running_server(room, make_app) as address:
+    with server_context(home, str(home / "huge.zim")) as context, running_server(context, make_app) as address:
         yield address
 
 

@@ -28,8 +28,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def client(place: Path, sample_zim: Path) -> Iterator[httpx2.Client]:
     with (
-        server_context(place / "home", str(sample_zim), **NO_RATE_LIMIT) as room,
-        running_server(room, make_app) as address,
+        server_context(place / "home", str(sample_zim), **NO_RATE_LIMIT) as context,
+        running_server(context, make_app) as address,
         http_client(address) as client,
     ):
         yield client

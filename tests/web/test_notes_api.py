@@ -29,8 +29,8 @@ def api(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2
     home = tmp_path_factory.mktemp("home")
     environment = NO_RATE_LIMIT | {"KIWIRESEARCH_SERVE_RUNS": str(runs)}
     with (
-        server_context(home, **environment) as room,
-        running_server(room, make_app) as address,
+        server_context(home, **environment) as context,
+        running_server(context, make_app) as address,
         http_client(address) as client,
     ):
         yield client

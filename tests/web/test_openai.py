@@ -54,14 +54,14 @@ class Scripted:
 
 @pytest.fixture(scope="module")
 def scripted_context(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[ServerContext]:
-    """A room of its own, since its asker is exchanged."""
-    with server_context(tmp_path_factory.mktemp("told"), str(sample_zim)) as room:
-        yield room
+    """A server context of its own, since its asker is exchanged."""
+    with server_context(tmp_path_factory.mktemp("told"), str(sample_zim)) as context:
+        yield context
 
 
 @pytest.fixture(scope="module")
 def scripted_server(scripted_context: ServerContext) -> Iterator[str]:
-    """A server on that room."""
+    """A server on that context."""
     with running_server(scripted_context, make_app) as address:
         yield address
 
@@ -410,7 +410,7 @@ def test_a_question_about_tasks_is_a_question(scripted: Scripted) -> None:
     assert len(scripted.asker.asked) == 2
 
 
-def test_nothing_of_the_machine_is_shown(client: httpx2.Client, room: ServerContext) -> None:
+def test_nothing_of_the_machine_is_shown(client: httpx2.Client, context: ServerContext) -> None:
     """Answers name books, never files."""
     text = client.post(CHAT, json=asked(SUNSET)).text
-    assert str(room.workspace.folders.config) not in text
+    assert str(context.workspace.folders.config) not in text

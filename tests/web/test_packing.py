@@ -23,8 +23,8 @@ BARE = {"Accept-Encoding": "identity"}
 
 
 @pytest.fixture(scope="module")
-def client(room: ServerContext) -> TestClient:
-    return TestClient(make_app(room), base_url=HERE)
+def client(context: ServerContext) -> TestClient:
+    return TestClient(make_app(context), base_url=HERE)
 
 
 def _sent(client: TestClient, address: str, **headers: str) -> tuple[httpx2.Response, bytes]:
@@ -34,9 +34,9 @@ def _sent(client: TestClient, address: str, **headers: str) -> tuple[httpx2.Resp
 
 
 @pytest.mark.parametrize("address", ["/", "/find?q=Einstein", "/api/search?q=Einstein", "/read/{book}/Albert_Einstein"])
-def test_text_is_packed_for_those_who_take_it(client: TestClient, room: ServerContext, address: str) -> None:
+def test_text_is_packed_for_those_who_take_it(client: TestClient, context: ServerContext, address: str) -> None:
     """Pages, replies and pages of books travel in less than half of their size, and say so."""
-    address = address.format(book=room.shelf.books[0].id)
+    address = address.format(book=context.shelf.books[0].id)
     answer, packed = _sent(client, address, **PACKED)
     bare, content = _sent(client, address, **BARE)
     assert answer.headers["content-encoding"] == "gzip"

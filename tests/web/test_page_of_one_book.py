@@ -18,8 +18,8 @@ def test_the_named_book_answers(tmp_path: Path, sample_zim: Path) -> None:
     write_book(other, [NewPage("Sunset", "Sunset", page)], [], metadata=metadata)
     body = {"path": "Sunset", "book": "other_en", "question": "When was Sunset founded?"}
     with (
-        server_context(tmp_path / "home", str(sample_zim), str(other)) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path / "home", str(sample_zim), str(other)) as context,
+        running_server(context, make_app) as address,
         http_client(address) as client,
         client.stream("POST", "/api/answer_from_page", json=body) as reply,
     ):

@@ -47,7 +47,7 @@ def other(host: Host) -> Iterator[httpx2.Client]:
 
 @pytest.fixture(scope="module")
 def book(host: Host) -> str:
-    return str(host.room.shelf.books[0].id)
+    return str(host.context.shelf.books[0].id)
 
 
 def _calls(*calls: list[Any]) -> bytes:
@@ -182,8 +182,8 @@ def test_long_answers_are_given_in_portions(host: Host, book: str, monkeypatch: 
         def release(self) -> None:
             line.close()
 
-    far = PeerArchive(host.room.shelf.open(host.room.shelf.books[0]).book, Neighbours())  # type: ignore[arg-type]
-    home = host.room.shelf.open(host.room.shelf.books[0])
+    far = PeerArchive(host.context.shelf.open(host.context.shelf.books[0]).book, Neighbours())  # type: ignore[arg-type]
+    home = host.context.shelf.open(host.context.shelf.books[0])
     paths = ["Sunset", "Galaxy", "Milky_Way", "Sky"]
     far.prefetch_simple("read", paths)
     assert [far.read(path).content for path in paths[:2]] == [home.read(path).content for path in paths[:2]]
@@ -204,7 +204,7 @@ def test_a_line_knows_whom_it_speaks_to(host: Host) -> None:
 
 def test_two_hosts_may_ask_each_other_at_once(host: Host, other: httpx2.Client, book: str) -> None:
     """Calls are answered while a search of our own uses the books; otherwise two hosts could wait for each other."""
-    with host.room.locked_finder():
+    with host.context.locked_finder():
         done = threading.Event()
 
         def ask() -> None:

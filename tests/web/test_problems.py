@@ -45,8 +45,8 @@ def _add_failures(app: FastAPI) -> None:
 
 
 @pytest.fixture(scope="module")
-def client(room: ServerContext) -> TestClient:
-    app = make_app(room)
+def client(context: ServerContext) -> TestClient:
+    app = make_app(context)
     _add_failures(app)
     return TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
 

@@ -85,8 +85,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def reading(hostile: Path, tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[ServerContext]:
     """A shelf with that book and the sample book."""
-    with server_context(tmp_path_factory.mktemp("reader"), str(hostile), str(sample_zim)) as room:
-        yield room
+    with server_context(tmp_path_factory.mktemp("reader"), str(hostile), str(sample_zim)) as context:
+        yield context
 
 
 @pytest.fixture(scope="module")

@@ -30,9 +30,9 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def web(films: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     """A client of a server with that book, at its pages."""
-    with server_context(tmp_path_factory.mktemp("films-room"), str(films), **NO_RATE_LIMIT) as room:
-        root = f"/read/{room.shelf.books[0].id}/"
-        with running_server(room, make_app) as address, http_client(address + root) as client:
+    with server_context(tmp_path_factory.mktemp("films-room"), str(films), **NO_RATE_LIMIT) as context:
+        root = f"/read/{context.shelf.books[0].id}/"
+        with running_server(context, make_app) as address, http_client(address + root) as client:
             client.get("Main")  # what is imported and opened once is not counted
             yield client
 
@@ -98,11 +98,11 @@ def test_a_film_behind_a_kiwix_serve_comes_in_parts(
     """The part that a player asks for is the part that the other server is asked for."""
     relay = Counted(int(kiwix_serve(films).rpartition(":")[2]))
     with (
-        server_context(tmp_path, relay.url) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path, relay.url) as context,
+        running_server(context, make_app) as address,
         http_client(address) as client,
     ):
-        root = f"/read/{room.shelf.books[0].id}/"
+        root = f"/read/{context.shelf.books[0].id}/"
         client.get(f"{root}Main")
         before = relay.said
         answer = client.get(f"{root}large.webm", headers={"Range": "bytes=5000000-5000009"})

@@ -29,7 +29,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserServer]:
 
 def framed(people: UserServer, browser: httpx2.Client, headers: Mapping[str, str]) -> str:
     """The address of the frame with a page in its original layout, as this browser gets it."""
-    text = browser.get(f"/page/{people.room.shelf.books[0].id}/Sunset?layout=original", headers=headers).text
+    text = browser.get(f"/page/{people.context.shelf.books[0].id}/Sunset?layout=original", headers=headers).text
     found = re.search(r'<iframe[^>]* src="([^"]*)"', text)
     assert found is not None, text
     return found[1]
@@ -45,7 +45,7 @@ def test_a_key_opens_one_book_for_one_browser(people: UserServer) -> None:
     """With the key, the page and its files need no cookie; another browser or book and the API are refused."""
     address = frame_of(people, "rita")
     key = address.split("~")[1].split("/")[0]
-    book = people.room.shelf.books[0].id
+    book = people.context.shelf.books[0].id
     with http_client(people.address) as client:
         page = client.get(address, headers=FRAME | {"Sec-Fetch-Site": "cross-site"})
         assert (page.status_code, page.headers["content-security-policy"].split(";")[0]) == (

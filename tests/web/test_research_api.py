@@ -39,8 +39,8 @@ def client(place: Path, sample_zim: Path) -> Iterator[httpx2.Client]:
     """A client of a server on the sample book."""
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(place / "runs")}
     with (
-        server_context(place / "home", str(sample_zim), **settings, **NO_RATE_LIMIT) as room,
-        running_server(room, make_app) as address,
+        server_context(place / "home", str(sample_zim), **settings, **NO_RATE_LIMIT) as context,
+        running_server(context, make_app) as address,
         http_client(address) as client,
     ):
         yield client
@@ -124,8 +124,8 @@ def test_the_side_of_a_topic_is_asked_for(client: httpx2.Client, run: dict[str, 
     assert client.post("/api/research", json=asked | {"aspect": "x" * 501}).status_code == 422
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs")}
     with (
-        server_context(tmp_path / "home", "sample", **settings, **NO_RATE_LIMIT) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path / "home", "sample", **settings, **NO_RATE_LIMIT) as context,
+        running_server(context, make_app) as address,
         http_client(address) as other,
     ):
         job = other.post("/api/research", json=asked).json()
@@ -236,9 +236,12 @@ def test_a_run_is_cancelled_and_the_line_is_bounded(
     """Resuming a running job is a conflict, too many jobs are refused for now, and a listener gets the end."""
     gate, result = gated
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_MODEL_URL": result.address}
-    with server_context(tmp_path / "home", str(sample_zim), **settings, **NO_RATE_LIMIT) as room:
-        jobs = JobQueue(room.workspace, room.shelf.books, now=str, limits=QueueLimits(running=1, queued=1))
-        with running_server(room, lambda room: make_app(room, jobs=jobs)) as address, http_client(address) as client:
+    with server_context(tmp_path / "home", str(sample_zim), **settings, **NO_RATE_LIMIT) as context:
+        jobs = JobQueue(context.workspace, context.shelf.books, now=str, limits=QueueLimits(running=1, queued=1))
+        with (
+            running_server(context, lambda context: make_app(context, jobs=jobs)) as address,
+            http_client(address) as client,
+        ):
             first = client.post("/api/research", json={"topic": TOPIC}).json()
             assert gate.reached.wait(60)
             second = client.post("/api/research", json={"topic": TOPIC}).json()
@@ -258,9 +261,9 @@ def test_a_run_is_cancelled_and_the_line_is_bounded(
         jobs.close()
 
 
-def jobs_there(room: ServerContext) -> list[Job]:
+def jobs_there(context: ServerContext) -> list[Job]:
     """The jobs that the next server finds."""
-    later = JobQueue(room.workspace, room.shelf.books, now=str, limits=QueueLimits(running=0))
+    later = JobQueue(context.workspace, context.shelf.books, now=str, limits=QueueLimits(running=0))
     later.close()
     return later.all()
 
@@ -269,10 +272,10 @@ def test_jobs_end_with_the_app(gated: tuple[Gate, ModelServer], sample_zim: Path
     """A server that is stopped leaves no process behind, and its runs are in line for the next one."""
     gate, result = gated
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_MODEL_URL": result.address}
-    with server_context(tmp_path / "home", str(sample_zim), **settings, **NO_RATE_LIMIT) as room:
-        with running_server(room, make_app) as address, http_client(address) as client:
+    with server_context(tmp_path / "home", str(sample_zim), **settings, **NO_RATE_LIMIT) as context:
+        with running_server(context, make_app) as address, http_client(address) as client:
             job = client.post("/api/research", json={"topic": TOPIC}).json()
             assert gate.reached.wait(60)
             gate.opened.set()
-        (left,) = jobs_there(room)
+        (left,) = jobs_there(context)
     assert (left.id, left.state, left.losses) == (job["id"], "queued", ("its worker was stopped",))

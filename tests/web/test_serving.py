@@ -186,7 +186,7 @@ def test_work_that_hangs_does_not_keep_the_server(home: Path) -> None:
     assert received.endswith(b"\r\n0\r\n\r\n"), "the body is complete"
 
 
-def test_a_server_part_that_cannot_start_is_reported(room: ServerContext, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_server_part_that_cannot_start_is_reported(context: ServerContext, caplog: pytest.LogCaptureFixture) -> None:
     """A server that cannot start says so with an error of its own, and its log says why."""
 
     @contextlib.asynccontextmanager
@@ -194,11 +194,11 @@ def test_a_server_part_that_cannot_start_is_reported(room: ServerContext, caplog
         raise ValueError("no room for tools")
         yield
 
-    with listen("127.0.0.1", 0) as door:
+    with listen("127.0.0.1", 0) as listener:
         shutdown = Shutdown()
-        app = make_app(room, mounts={"/tools": Starlette(lifespan=broken)}, shutdown=shutdown)
+        app = make_app(context, mounts={"/tools": Starlette(lifespan=broken)}, shutdown=shutdown)
         with pytest.raises(KiwiError, match="could not start"):
-            Server(app, shutdown, lambda: None).run([door])
+            Server(app, shutdown, lambda: None).run([listener])
     assert "no room for tools" in caplog.text
 
 
@@ -256,8 +256,8 @@ def test_ipv6_is_listened_on() -> None:
     """The loopback address of IPv6 can be named with brackets or without."""
     for host in ("::1", "[::1]"):
         try:
-            with listen(host, 0) as door:
-                assert door.family == socket.AF_INET6
+            with listen(host, 0) as listener:
+                assert listener.family == socket.AF_INET6
         except BadUsage:
             pytest.skip("this machine has no IPv6")
 

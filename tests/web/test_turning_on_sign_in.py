@@ -19,7 +19,7 @@ from kiwiresearch.cli.server import _mcp
 from kiwiresearch.store import passwords as hashing
 from kiwiresearch.store.passwords import Cost, PasswordHash
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.guard import passwords as door
+from kiwiresearch.web.guard import passwords as password_checks
 from kiwiresearch.web.guard.setup import check_owners
 from kiwiresearch.web.peers import address_to_share
 from kiwiresearch.web.runs import make_jobs
@@ -38,8 +38,8 @@ OFF = "/settings/sign-in/off"
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     cost = Cost(16, 1, 1)
     monkeypatch.setattr(hashing, "COST", cost)
-    monkeypatch.setattr(door, "COST", cost)
-    monkeypatch.setattr(door, "NO_PASSWORD", PasswordHash(cost, b"0" * 16, b""))
+    monkeypatch.setattr(password_checks, "COST", cost)
+    monkeypatch.setattr(password_checks, "NO_PASSWORD", PasswordHash(cost, b"0" * 16, b""))
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_slips_have_an_address_that_other_devices_reach(settings: dict[str, Any]
 def test_the_owner_turns_sign_in_off_again(desk: OwnerServer) -> None:
     """It counts at once, also after the next start; users and passwords are there when it is turned on again."""
     desk.send(FORM, **OLGA)
-    register = UserRegister(store_of(desk.room.workspace), utc_now, Actor())
+    register = UserRegister(store_of(desk.context.workspace), utc_now, Actor())
     register.add("rita", "researcher")
     password = register.generate_password("rita").password
     with browser_client(desk.address) as rita:
@@ -185,7 +185,7 @@ def test_a_server_for_others_keeps_sign_in(home: Path) -> None:
     UserRegister(store_of(open_workspace({"KIWIRESEARCH_HOME": str(home)})), utc_now, Actor()).add("Olga", "owner")
     (home / "settings.toml").write_text("[serve]\nusers = true\n", encoding="utf-8")
     with owner_server(home, KIWIRESEARCH_SERVE_PUBLIC_URL="https://books.school.lan") as desk:
-        register = UserRegister(store_of(desk.room.workspace), utc_now, Actor())
+        register = UserRegister(store_of(desk.context.workspace), utc_now, Actor())
         password = register.generate_password("Olga").password
         assert desk.browser.post("/login", data={"name": "Olga", "password": password}).status_code == 303
         page = desk.browser.get("/settings").text
@@ -209,9 +209,9 @@ def test_all_parts_of_the_server_notice(home: Path) -> None:
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     accepts = {"Accept": "application/json, text/event-stream"}
     with (
-        server_context(home) as room,
-        contextlib.closing(make_jobs(room)) as jobs,
-        running_server(room, lambda room: make_app(room, jobs=jobs, mounts=_mcp(room, jobs))) as address,
+        server_context(home) as context,
+        contextlib.closing(make_jobs(context)) as jobs,
+        running_server(context, lambda context: make_app(context, jobs=jobs, mounts=_mcp(context, jobs))) as address,
         http_client(address) as program,
         browser_client(address) as owner,
     ):
@@ -219,7 +219,7 @@ def test_all_parts_of_the_server_notice(home: Path) -> None:
         assert before.status_code == 200, before.text
         owner.post(FORM, data=OLGA)
         assert program.post("/mcp", json=call, headers=accepts).status_code == 401
-        token = UserRegister(store_of(room.workspace), utc_now, Actor()).new_token("Olga").text
+        token = UserRegister(store_of(context.workspace), utc_now, Actor()).new_token("Olga").text
         signed = program.post("/mcp", json=call, headers=accepts | {"Authorization": f"Bearer {token}"})
         assert (signed.status_code, signed.json()["result"]) == (200, before.json()["result"])
 
@@ -239,7 +239,7 @@ def test_a_visitor_of_an_open_server_cannot(home: Path, settings: dict[str, str]
         assert desk.browser.get("/people", headers=headers).status_code == 404
         assert desk.browser.post(FORM, data=OLGA, headers=headers).status_code == 403
         assert is_open(desk)
-        assert store_of(desk.room.workspace).users.all() == []
+        assert store_of(desk.context.workspace).users.all() == []
     assert saved(home) == ""
 
 
@@ -268,12 +268,12 @@ def test_what_cannot_be_used_changes_nothing(desk: OwnerServer, typed: dict[str,
     assert told in reply.text
     assert SECRET not in reply.text
     assert is_open(desk)
-    assert store_of(desk.room.workspace).users.all() == []
+    assert store_of(desk.context.workspace).users.all() == []
 
 
 def test_users_from_before_are_there_again(desk: OwnerServer) -> None:
     """Whoever is named in the form becomes an owner with this password; the others are as they were."""
-    register = UserRegister(store_of(desk.room.workspace), utc_now, Actor())
+    register = UserRegister(store_of(desk.context.workspace), utc_now, Actor())
     register.add("olga", "reader")
     register.add("rita", "researcher")
     assert "rita" in desk.browser.get("/people").text

@@ -140,12 +140,12 @@ def test_users_need_an_owner_and_no_common_token(home: Path) -> None:
     check_serve_settings(ServeSettings(users=True, host="0.0.0.0"))
 
 
-def test_nothing_changes_where_users_are_off(room: ServerContext, client: httpx2.Client) -> None:
+def test_nothing_changes_where_users_are_off(context: ServerContext, client: httpx2.Client) -> None:
     """A desk of one user asks for nothing and keeps no audit; it has no users, but a form to turn them on."""
     assert client.get("/api/me").json()["name"] == ""
     for path in ("/api/users", "/api/audit", "/people/rita", "/audit"):
         assert client.get(path).status_code == 404
     assert "Turn on sign-in" in client.get("/people").text
-    app = make_app(room_with(room, ServeSettings(users=False)))
+    app = make_app(room_with(context, ServeSettings(users=False)))
     names = {getattr(layer.cls, "__name__", "") for layer in app.user_middleware}
     assert not names & {"UserCheck", "AuditRecorder"}

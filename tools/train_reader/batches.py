@@ -78,7 +78,7 @@ class RowEncoder:
         )
 
     def encode_pronoun(self, pronoun: Pronoun) -> Row:
-        window = self._encoder.pronoun(pronoun.text, pronoun.at, pronoun.end)
+        window = self._encoder.pronoun_window(pronoun.text, pronoun.at, pronoun.end)
         spans = [window.tokens_of(name) for name in pronoun.names]
         if None in spans:
             raise ValueError("A name is outside of the window; `keep_readable` leaves such names out.")
@@ -88,7 +88,7 @@ class RowEncoder:
 
     def keep_readable(self, pronoun: Pronoun) -> Pronoun:
         """The pronoun with the names that fit into the window."""
-        window = self._encoder.pronoun(pronoun.text, pronoun.at, pronoun.end)
+        window = self._encoder.pronoun_window(pronoun.text, pronoun.at, pronoun.end)
         kept = [number for number, name in enumerate(pronoun.names) if window.tokens_of(name) is not None]
         meant = tuple(pronoun.meant[number] for number in kept) if pronoun.meant else ()
         return replace(pronoun, names=tuple(pronoun.names[number] for number in kept), meant=meant)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         numbered,
     )
     from kiwiresearch.ask.records import AnswerRecord, answer_record
-    from kiwiresearch.ask.refusal import OlderBook, older_book
+    from kiwiresearch.ask.refusal import OutdatedBook, newest_outdated_book
     from kiwiresearch.ask.settings import ASK_MODES, AskMode, AskOptions, AskSettings, ConversationTurn
 else:
     __getattr__ = lazy_exports(__name__)

@@ -14,8 +14,8 @@ from kiwiresearch.ask.headline import asks_for_several, dates_the_event, may_hav
 from kiwiresearch.ask.notices import introductions_only, newer_book, page_hidden, pages_hidden
 from kiwiresearch.ask.question import AnswerKind, Question
 from kiwiresearch.ask.refusal import reason_if_after_book, reason_to_refuse
-from kiwiresearch.ask.retrieval import is_foreign_to_books
-from kiwiresearch.ask.score import RetrievedEvidence, ScoredUnit
+from kiwiresearch.ask.retrieval import no_book_in_language
+from kiwiresearch.ask.score import ANSWER_WORDS, NOT_THE_MOST, RetrievedEvidence, ScoredUnit
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.claims import claims_of
 from kiwiresearch.claims.conflicts import ComparedSentence, Disagreement, compare_sentences
@@ -118,7 +118,7 @@ class AnswerBuilder:
     context: AskContext
     typed: str
     resolved: ResolvedQuestion
-    asked: Question
+    question: Question
     evidence: RetrievedEvidence
     passages: tuple[Passage, ...]
     danger: Danger | None
@@ -143,7 +143,7 @@ class AnswerBuilder:
             return reason
         ref = units[0].segmented.page.ref
         book = next(book.book for book in self.context.books if book.id == ref.book)
-        return reason_if_after_book(self.asked, book, units[0].text)
+        return reason_if_after_book(self.question, book, units[0].text)
 
     def build(self) -> Answer:
         evidence = self.evidence
@@ -151,7 +151,7 @@ class AnswerBuilder:
         refusal = self.refusal
         frame = Answer(
             self.typed,
-            self.asked.text,
+            self.question.text,
             "none" if refusal else evidence.route,
             " ".join(filter(None, (self.resolved.why, refusal or evidence.why))),
             grounded=False,
@@ -177,7 +177,7 @@ class AnswerBuilder:
         is_other = found is not None and self._is_of_something_else(chosen[0], found)
         at, short = (found.start, lines[0].text[slice(*found)]) if found and not is_other else (-1, "")
         # Words of something else are not shown at all; doubtful words are, with the warning that low confidence brings.
-        is_doubted = found is not None and chosen[0].features.get("answer's words", 0.0) < MIN_SHORT_WORDS_SCORE
+        is_doubted = found is not None and chosen[0].features.get(ANSWER_WORDS, 0.0) < MIN_SHORT_WORDS_SCORE
         confidence = min(frame.confidence, MAX_SOMETHING_ELSE) if is_other or is_doubted else frame.confidence
         return replace(
             frame,
@@ -191,7 +191,7 @@ class AnswerBuilder:
             score=chosen[0].score(),
             lines=lines,
             citations=citations,
-            conflicts=() if evidence.part_count else disagreements(chosen, evidence.units, self.asked.language),
+            conflicts=() if evidence.part_count else disagreements(chosen, evidence.units, self.question.language),
             books=tuple(dict.fromkeys(citation.book for citation in citations)),
         )
 
@@ -209,7 +209,7 @@ class AnswerBuilder:
 
     def _as_of_book(self, books: Mapping[str, Book]) -> AnswerBook | None:
         """The book that a question about the present is answered from, if it has a date."""
-        if not self.asked.asks_about_present or not self.evidence.units:
+        if not self.question.asks_about_present or not self.evidence.units:
             return None
         book = books[self.evidence.units[0].segmented.page.ref.book]
         return answer_book(book) if book.date else None
@@ -223,7 +223,7 @@ class AnswerBuilder:
         if (
             not self.is_answered
             and not self.evidence.is_named
-            and is_foreign_to_books(self.asked.language, self.context.books)
+            and no_book_in_language(self.question.language, self.context.books)
         ):
             return ""
         return best if self.evidence.is_named else self.resolved.subject or best
@@ -249,17 +249,17 @@ class AnswerBuilder:
 
     def _is_of_something_else(self, best: ScoredUnit, found: AnswerSpan) -> bool:
         """Whether the few words found are probably of something other than what the question asks about."""
-        if "not the most" in best.features:
+        if NOT_THE_MOST in best.features:
             return True
         title, is_prose = best.segmented.page.title, best.segmented.units[best.unit].kind == "sentence"
-        is_date = is_prose and self.asked.kind == "date"
-        return is_date and not dates_the_event(best.text, found, self.asked, title)
+        is_date = is_prose and self.question.kind == "date"
+        return is_date and not dates_the_event(best.text, found, self.question, title)
 
     def _short(self, best: ScoredUnit, line: str) -> AnswerSpan | None:
         """Where the short answer is in the line; None if there is nothing to mark."""
         # Spans are offsets into the unit, so they only fit if the line is the unit itself: a quote that was widened for
         # a dangerous number, or that replaces one inside it, has other offsets.
-        if self.evidence.part_count or line != best.text or not may_have_headline(self.asked):
+        if self.evidence.part_count or line != best.text or not may_have_headline(self.question):
             return None
         is_box = best.segmented.units[best.unit].kind == "box"
         found = (
@@ -270,26 +270,26 @@ class AnswerBuilder:
         if found is None:
             return None
         found = with_other_values(line, found) if is_box else found
-        return whole_list(line, found) if asks_for_several(self.asked) else found
+        return whole_list(line, found) if asks_for_several(self.question) else found
 
     def _short_by_rule(self, best: ScoredUnit, line: str, *, is_box: bool) -> AnswerSpan | None:
         if self.evidence.strength.answer_confidence < MIN_SHORT_CONFIDENCE or best.features.get("names missing"):
             return None
-        return short_answer(line, self.asked, is_box=is_box)
+        return short_answer(line, self.question, is_box=is_box)
 
     def _short_by_reader(self, best: ScoredUnit, line: str) -> AnswerSpan | None:
         """The words that the reading model marks, if they can be the complete answer."""
-        if self.asked.kind == "yes_no" or (
-            self.asked.kind not in SHORT_ANSWER_KINDS and best.features["answer's words"] <= 0
+        if self.question.kind == "yes_no" or (
+            self.question.kind not in SHORT_ANSWER_KINDS and best.features[ANSWER_WORDS] <= 0
         ):
             return None
         start, end = best.answer_span or (-1, -1)
         # A row is 'label<tab>value', and 'Capital' does not answer 'What is the capital?'.
         is_label = "\t" in line and start <= line.index("\t")
-        if is_label or not 0 < end - start <= MAX_SHORT_CHARS or not can_be_answer(line[start:end], self.asked):
+        if is_label or not 0 < end - start <= MAX_SHORT_CHARS or not can_be_answer(line[start:end], self.question):
             return None
         span = AnswerSpan(start, end)
-        return asked_end(line, span, self.asked) if self.asked.kind == "date" else span
+        return asked_end(line, span, self.question) if self.question.kind == "date" else span
 
     def _cited(self, scored_unit: ScoredUnit, books: Mapping[str, Book]) -> AnswerCitation:
         """The citation of a unit; a dangerous number is never quoted without what it depends on."""
@@ -323,12 +323,12 @@ class AnswerBuilder:
         return [newer_book(book.title or book.name, book.date) for book in dict.fromkeys(newer)]
 
     def _notices(self, books: Mapping[str, Book]) -> list[str]:
-        found = [verbatim_notice(self.danger, self.asked.language)] if self.danger and self.is_answered else []
+        found = [verbatim_notice(self.danger, self.question.language)] if self.danger and self.is_answered else []
         found += self._newer(books) if self.is_answered else []
         if not self.is_answered:
             found += [introductions_only(book.title or book.name) for book in books.values() if book.lead_only]
         max_pages = self.context.settings.top_pages
-        hidden = sum((hidden_for(book, self.asked.query, max_pages) for book in self.context.books), NONE_HIDDEN)
+        hidden = sum((hidden_for(book, self.question.query, max_pages) for book in self.context.books), NONE_HIDDEN)
         if self.hidden_page:
             found.append(page_hidden(self.hidden_page))
         if hidden.pages and (not self.hidden_page or hidden.pages > 1):

@@ -12,7 +12,7 @@ from kiwiresearch.ask.conversation import ResolvedQuestion, resolve
 from kiwiresearch.ask.danger import Danger, danger_of
 from kiwiresearch.ask.question import Question, read_question
 from kiwiresearch.ask.refusal import OTHER_LANGUAGE, is_clear_in_other_language, refuse_too_weak
-from kiwiresearch.ask.retrieval import is_foreign_to_books
+from kiwiresearch.ask.retrieval import no_book_in_language
 from kiwiresearch.ask.score import RetrievedEvidence
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.ask.spelling import correct_spelling
@@ -39,23 +39,23 @@ class RuleAnswer:
 
 
 def gather_evidence(
-    context: AskContext, question: str, options: AskOptions, page: EntryRef | None = None
+    context: AskContext, typed: str, options: AskOptions, page: EntryRef | None = None
 ) -> GatheredEvidence:
-    """The evidence that a question's words find in the books, or on one page."""
-    language = context.language_of(question)
-    resolved = _spell_checked(resolve(question, options.turns, language), context.books, language)
-    asked = read_question(resolved.text, language)
-    retriever = context.retriever(asked)
+    """The evidence that the words that a user typed find in the books, or on one page."""
+    language = context.language_of(typed)
+    resolved = _spell_checked(resolve(typed, options.turns, language), context.books, language)
+    question = read_question(resolved.text, language)
+    retriever = context.retriever(question)
     if page is None:
         evidence = retriever.retrieve()
-        if retriever.is_in_other_language and not is_clear_in_other_language(evidence.strength):
+        if retriever.has_no_book_in_language and not is_clear_in_other_language(evidence.strength):
             evidence = refuse_too_weak(evidence)
-        hidden = _hidden_page(context.books, asked, evidence)
+        hidden = _hidden_page(context.books, question, evidence)
         evidence = _with_capped_confidence(evidence) if hidden else evidence
     else:
         evidence = retriever.on_page(next(book for book in context.books if book.id == page.book), page.path)
         hidden = None
-    return GatheredEvidence(context, question, resolved, asked, evidence, options, hidden)
+    return GatheredEvidence(context, typed, resolved, question, evidence, options, hidden)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class GatheredEvidence:
     context: AskContext
     typed: str
     resolved: ResolvedQuestion
-    asked: Question
+    question: Question
     evidence: RetrievedEvidence
     options: AskOptions
     hidden_page: HiddenName | None = None
@@ -74,7 +74,7 @@ class GatheredEvidence:
     @property
     def can_rerank(self) -> bool:
         """Whether the reading model can be used: it is available, enabled, and knows the language."""
-        return self.context.reader is not None and not self.options.fast and self.asked.language == READER_LANGUAGE
+        return self.context.reader is not None and not self.options.fast and self.question.language == READER_LANGUAGE
 
     def rerank(self) -> GatheredEvidence:
         """A copy with the evidence ranked by the reading model, if it can be used. No book is opened."""
@@ -82,20 +82,20 @@ class GatheredEvidence:
             return self
         from kiwiresearch.ask.reranker import rerank
 
-        evidence = rerank(self.context.reader, self.asked, self.evidence, self.context.settings.least_confidence)
+        evidence = rerank(self.context.reader, self.question, self.evidence, self.context.settings.least_confidence)
         return replace(self, evidence=_with_capped_confidence(evidence) if self.hidden_page else evidence)
 
     def answer(self) -> RuleAnswer:
         """The answer in the books' own words."""
         settings, units = self.context.settings, self.evidence.units
         passages = passages_of(units, settings, self.options.passages or settings.passages)
-        found = danger_of(self.asked.text, [passage.text for passage in passages], self.asked.language)
+        found = danger_of(self.question.text, [passage.text for passage in passages], self.question.language)
         danger = found if settings.verbatim_dangers else None
         builder = AnswerBuilder(
             context=self.context,
             typed=self.typed,
             resolved=self.resolved,
-            asked=self.asked,
+            question=self.question,
             evidence=self.evidence,
             passages=passages,
             danger=danger,
@@ -107,8 +107,8 @@ class GatheredEvidence:
 
 
 def _spell_checked(resolved: ResolvedQuestion, books: Sequence[OpenBook], language: str) -> ResolvedQuestion:
-    """The question without typing errors, if the common words of its language are known and a book is in it."""
-    if is_foreign_to_books(language, books):
+    """The question without typos, if the common words of its language are known and a book is in it."""
+    if no_book_in_language(language, books):
         return replace(resolved, why=f"{resolved.why} {OTHER_LANGUAGE}".strip())
     text = correct_spelling(resolved.text, books) if language == READER_LANGUAGE else resolved.text
     if text == resolved.text:
@@ -116,10 +116,10 @@ def _spell_checked(resolved: ResolvedQuestion, books: Sequence[OpenBook], langua
     return replace(resolved, text=text, why=f"{resolved.why} Understood as {text!r}.".strip())
 
 
-def _hidden_page(books: Sequence[OpenBook], asked: Question, evidence: RetrievedEvidence) -> HiddenName | None:
+def _hidden_page(books: Sequence[OpenBook], question: Question, evidence: RetrievedEvidence) -> HiddenName | None:
     """The hidden page that the question names, unless the page that answers fits the name better."""
-    names = [asked.query.core, *asked.query.phrases()]
-    names += list(_with_article(asked, names))
+    names = [question.query.core, *question.query.phrases()]
+    names += list(_with_article(question, names))
     hidden = hidden_name_among([book.archive for book in books], names)
     if hidden is None or not evidence.units:
         return hidden
@@ -129,9 +129,9 @@ def _hidden_page(books: Sequence[OpenBook], asked: Question, evidence: Retrieved
     return None if is_closer else hidden
 
 
-def _with_article(asked: Question, names: Iterable[str]) -> Iterator[str]:
+def _with_article(question: Question, names: Iterable[str]) -> Iterator[str]:
     """The names with the stop word before them in the question, which may be part of a title: 'The Beatles'."""
-    stop_words, text = language_words(asked.language).stop_words, f" {fold(asked.text)} "
+    stop_words, text = language_words(question.language).stop_words, f" {fold(question.text)} "
     for name in names:
         before = text.partition(f" {fold(name)} ")[0].rpartition(" ")[2]
         if before in stop_words:

@@ -18,8 +18,8 @@ from kiwiresearch.ask.answer import (
     RejectedSentence,
 )
 from kiwiresearch.ask.firewall import (
+    AnswerRejection,
     PassageSentence,
-    RejectionReason,
     SentenceJudge,
     SupportedSentence,
     pronoun_is_clear,
@@ -349,7 +349,7 @@ class Draft:
         self._opens = "line"
         return first + self._show(f"A: {pair.answer}", supported._replace(rekeyed=False))
 
-    def _judged(self, text: str, keys: Sequence[str], asked: str) -> SupportedSentence | RejectionReason:
+    def _judged(self, text: str, keys: Sequence[str], asked: str) -> SupportedSentence | AnswerRejection:
         supported = self._judge.judge(text, keys, self.passages, asked)
         if isinstance(supported, str) or self._found.grounded:
             return supported
@@ -389,7 +389,7 @@ class Draft:
         self.text += separator + words
         return separator + words
 
-    def _drop(self, text: str, reason: RejectionReason) -> str:
+    def _drop(self, text: str, reason: AnswerRejection) -> str:
         # After a gap it is not known what a pronoun means: None, not (), which stands for the question alone.
         self.rejected.append(RejectedSentence(text[:MAX_DROPPED_CHARS], reason))
         self._previous_support = None

@@ -91,7 +91,7 @@ def without_final_stop(text: str) -> str:
     return " ".join(text.split()).rstrip(".?!… ")
 
 
-RejectionReason = (
+AnswerRejection = (
     SentenceFault
     | Literal[
         "no key",
@@ -150,7 +150,7 @@ class SentenceJudge:
 
     def judge(
         self, text: str, keys: Sequence[str], given: Mapping[str, Passage], asked: str = ""
-    ) -> SupportedSentence | RejectionReason:
+    ) -> SupportedSentence | AnswerRejection:
         """The sentence with the keys that support it, or why it is not shown. Fragments are read as answers to `asked`.
 
         Models mix up keys. A sentence that another passage supports gets the key of that one, but only if both are of
@@ -176,7 +176,7 @@ class SentenceJudge:
 
     def prove(
         self, text: str, passages: Sequence[Passage], asked: str = ""
-    ) -> tuple[PassageSentence, ...] | RejectionReason:
+    ) -> tuple[PassageSentence, ...] | AnswerRejection:
         """The sentences of these passages that support the text, or the first thing that is wrong."""
         if not self._stems(text) and not figures_in(text, self.language):
             return "empty"
@@ -211,7 +211,7 @@ class SentenceJudge:
 
     def _fault(
         self, text: str, support: Sequence[PassageSentence], source_texts: Sequence[str]
-    ) -> RejectionReason | None:
+    ) -> AnswerRejection | None:
         """The problem with the words of a text whose facts are all in the passages."""
         if adds_view_holders(text, source_texts, self.language):
             return "holder not in its sources"
@@ -234,7 +234,7 @@ class SentenceJudge:
         theirs = frozenset(stem for sentence in support for stem in sentence.stems)
         return len(mine & theirs) / len(mine) if mine else 1.0
 
-    def _mixing_fault(self, text: str, support: Sequence[PassageSentence], asked: str) -> RejectionReason | None:
+    def _mixing_fault(self, text: str, support: Sequence[PassageSentence], asked: str) -> AnswerRejection | None:
         """The problem if a text mixes up its sentences: a number of one with the subject of another."""
         if any(self._contradicts(text, source) for source in support):
             return "contradicts its passage"

@@ -10,7 +10,8 @@ steps may refuse, in this order:
 3. When the answer is built (`answer_builder.py`): a wrong answer could cause harm, and this one may be wrong
    (`reason_to_refuse`), or the question is about a year after the book was published (`reason_if_after_book`).
 
-Any refusal says so if the books are older than the year of the question; `older_book` is the one rule for both.
+Any refusal says so if the books are older than the year of the question; `newest_outdated_book` decides both the
+refusal and the notice.
 
 A language model may still answer a refused question, if the passages support its sentences (`firewall.py`); words of
 its own are shown as such, and never count as an answer from the books (`general_answer`).
@@ -60,10 +61,10 @@ def not_on_page(title: str) -> Message:
     return Message(f"The page {title!r} does not answer the question.", "refusal.not_on_page", page=title)
 
 
-def after_the_book(older: OlderBook) -> Message:
-    edition = older.date[:4]
-    text = f"The question is about {older.year}, and {older.title} was published in {edition}."
-    return Message(text, "refusal.after_the_book", year=older.year, book=older.title, edition=edition)
+def after_the_book(outdated: OutdatedBook) -> Message:
+    edition = outdated.date[:4]
+    text = f"The question is about {outdated.year}, and {outdated.title} was published in {edition}."
+    return Message(text, "refusal.after_the_book", year=outdated.year, book=outdated.title, edition=edition)
 
 
 # Shown in place of the answer.
@@ -131,8 +132,8 @@ MODERN_YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d(?![\d.,]*\d)")
 
 
 @dataclass(frozen=True, slots=True)
-class OlderBook:
-    """A book that was published before a year that a question names."""
+class OutdatedBook:
+    """A book that was published before a year that a question names: the newest one of those shown, or of all."""
 
     title: str
     date: str
@@ -141,14 +142,14 @@ class OlderBook:
     """Whether it is known to be the newest of several books: all of them have a date."""
 
 
-def older_book(question: str, books: Sequence[Book], shown: Collection[str]) -> OlderBook | None:
+def newest_outdated_book(question: str, books: Sequence[Book], shown: Collection[str]) -> OutdatedBook | None:
     """The newest of the books whose pages are shown, or else of all, if the question is about a later year."""
     dated = [book for book in books if book.date[:4].isdigit() and (book.id in shown or not shown)]
     newest, years = max(dated, key=lambda book: book.date, default=None), MODERN_YEAR.findall(question)
     # Years of four digits compare as text; a book counts as covering the whole year that it was published in.
     if newest is None or not years or max(years) <= newest.date[:4]:
         return None
-    return OlderBook(newest.title or newest.name, newest.date, max(years), is_newest=len(dated) == len(books) > 1)
+    return OutdatedBook(newest.title or newest.name, newest.date, max(years), is_newest=len(dated) == len(books) > 1)
 
 
 def reason_if_after_book(question: Question, book: Book, best: str) -> str:
@@ -157,11 +158,11 @@ def reason_if_after_book(question: Question, book: Book, best: str) -> str:
     A book can have plans for the year, but not what has happened then; and most sentences found are about the same
     event in another year. Other sentences about that year are usually about something else.
     """
-    older = older_book(question.text, (book,), ())
+    outdated = newest_outdated_book(question.text, (book,), ())
     is_past = pattern_of(question.language, "past").search(question.text.lower()) is not None
-    if older is None or (older.year in best and not is_past):
+    if outdated is None or (outdated.year in best and not is_past):
         return ""
-    return after_the_book(older)
+    return after_the_book(outdated)
 
 
 def general_answer(answer: Answer) -> Answer:

@@ -12,6 +12,7 @@ from kiwiresearch.ask.page_units import SegmentedPage
 from kiwiresearch.ask.question import Question
 from kiwiresearch.ask.refusal import accept_or_refuse_by_reader
 from kiwiresearch.ask.score import (
+    ANSWER_WORDS,
     RetrievedEvidence,
     ScoredUnit,
     Strength,
@@ -86,13 +87,13 @@ def _reader_features_of(
         # Not 0.0, which would mean "as relevant as not": an unread sentence must not pass one that was read.
         return {
             "relevance": UNREAD_RELEVANCE,
-            "answer's words": UNREAD_RELEVANCE,
+            ANSWER_WORDS: UNREAD_RELEVANCE,
             "passage answers": UNREAD_RELEVANCE,
         }, None
     # The model read the heading of an infobox row before the row, so its offsets are larger by that much.
     unit, shift = seen.unit, len(_prefix(scored_unit.segmented, scored_unit.unit))
     words = (unit.start - shift, unit.end - shift)
-    said = {"relevance": unit.relevance, "answer's words": unit.answer_margin, "passage answers": seen.text.answers}
+    said = {"relevance": unit.relevance, ANSWER_WORDS: unit.answer_margin, "passage answers": seen.text.answers}
     return said, words if words[1] > words[0] >= 0 else None
 
 

@@ -79,14 +79,14 @@ class Retriever:
         return self.embedder is not None
 
     @property
-    def is_in_other_language(self) -> bool:
+    def has_no_book_in_language(self) -> bool:
         """Whether no book is in the question's language: then only its names and similar words can be found."""
-        return is_foreign_to_books(self.question.language, self.books)
+        return no_book_in_language(self.question.language, self.books)
 
     def retrieve(self, *, as_typed: bool = True) -> RetrievedEvidence:
         """The first evidence that is strong enough, else the best there was, refused.
 
-        A question that a person has typed may have mistyped words, which are corrected once.
+        A question that a person has typed may have typos, which are corrected once.
         """
         if self.question.is_empty:
             return refuse_without_subject()
@@ -95,21 +95,23 @@ class Retriever:
         comparison = self._compare(compared) if compared else None
         if comparison is not None:
             return comparison
-        first = self._step("title", read=MAX_TITLE_CANDIDATES, pages=self.settings.top_pages)
-        corrected = self._corrected_by_search(first.corrected) if as_typed and not self.is_in_other_language else None
+        first = self._step("title", max_read=MAX_TITLE_CANDIDATES, max_scored=self.settings.top_pages)
+        corrected = (
+            self._corrected_by_search(first.corrected) if as_typed and not self.has_no_book_in_language else None
+        )
         if corrected is not None:
             return self._for_question(corrected).retrieve(as_typed=False)
         # The page must also be named: a strong sentence on another page may be beaten by one that full text finds.
         if first.units and first.is_named and self._ends_search(first.strength):
             return first
-        read = self.settings.max_pages
-        text = self._step("fulltext", read=read, pages=max(FULLTEXT_PAGES, self.settings.top_pages))
-        if text.units and self._is_strong(text.strength):
-            return text
-        if is_hopeless(text.strength):
-            return refuse_too_weak(text)
+        max_read = self.settings.max_pages
+        full_text = self._step("fulltext", max_read=max_read, max_scored=max(FULLTEXT_PAGES, self.settings.top_pages))
+        if full_text.units and self._is_strong(full_text.strength):
+            return full_text
+        if is_hopeless(full_text.strength):
+            return refuse_too_weak(full_text)
         wider = self.settings.widen
-        last = self._step("widened", read=int(read * wider), pages=int(FULLTEXT_PAGES * wider))
+        last = self._step("widened", max_read=int(max_read * wider), max_scored=int(FULLTEXT_PAGES * wider))
         return last if last.units and self._is_strong(last.strength) else refuse_too_weak(last)
 
     def _is_strong(self, strength: Strength) -> bool:
@@ -141,7 +143,7 @@ class Retriever:
             hits = [
                 hit
                 for name in compared.names(thing)
-                for hit in side.search_pages(name, read=MAX_TITLE_CANDIDATES, pages=1).hits
+                for hit in side.search_pages(name, max_read=MAX_TITLE_CANDIDATES, max_scored=1).hits
                 if _is_named(hit) or (self.question.kind == "person" and fold(hit.title).endswith(f" {fold(name)}"))
             ][:1]
             units = [unit for hit in hits for unit in side.units_of(hit, 1.0)]
@@ -182,11 +184,13 @@ class Retriever:
         found = RetrievedEvidence("page", why, units, examined, strength, is_named=True)
         return found if self._is_strong(strength) else refuse_not_on_page(found, title)
 
-    def _step(self, route: Route, *, read: int, pages: int) -> RetrievedEvidence:
+    def _step(self, route: Route, *, max_read: int, max_scored: int) -> RetrievedEvidence:
         query = self.question.query
         # The search splits words by the book's language, in which stop words of another one would count.
         found = self.search_pages(
-            " ".join(query.content) if self.is_in_other_language else query.text, read=read, pages=pages
+            " ".join(query.content) if self.has_no_book_in_language else query.text,
+            max_read=max_read,
+            max_scored=max_scored,
         )
         hits = found.hits
         # `or 1.0` because the best page may have no points at all, and points are divided by this.
@@ -208,12 +212,12 @@ class Retriever:
             senses=found.senses if self.question.kind == "definition" else (),
         )
 
-    def search_pages(self, text: str, *, read: int, pages: int) -> SearchResult:
-        """The best pages for some words."""
+    def search_pages(self, text: str, *, max_read: int, max_scored: int) -> SearchResult:
+        """The best pages for some words: at most `max_scored`, chosen from the `max_read` that are read."""
         # One search per text, so that the later steps read on where the earlier ones stopped.
         if text not in self.searches:
             self.searches[text] = Search(self.books, text, SearchOptions(max_books=self.max_books), self.helpers)
-        return self.searches[text].best(pages, read)
+        return self.searches[text].best(max_scored, max_read)
 
     def units_of(self, hit: Hit, nearness: float) -> list[ScoredUnit]:
         book = next(book for book in self.books if book.id == hit.ref.book)
@@ -246,7 +250,7 @@ class Retriever:
         return similarity_to_question
 
 
-def is_foreign_to_books(language: str, books: Sequence[OpenBook]) -> bool:
+def no_book_in_language(language: str, books: Sequence[OpenBook]) -> bool:
     """Whether there are books, and none is in this language."""
     return bool(books) and all(book.language != language for book in books)
 

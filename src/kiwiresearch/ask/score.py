@@ -131,6 +131,11 @@ def score_other_unit(unit: ScoredUnit, index: int, question: Question) -> Scored
     return unit._replace(unit=index, passage=matches.passage_of[index], features=features, total=_total(features))
 
 
+NOT_THE_MOST = "not the most"
+"""A feature: the sentence is about less than what is asked for, such as the second largest."""
+ANSWER_WORDS = "answer's words"
+"""A feature: how much the reading model prefers the few words of the answer to 'no answer', in logits."""
+
 PAGE_FEATURES = ("asked", "page", "first page")
 """Features that are the same for all units of a page."""
 
@@ -165,7 +170,7 @@ def _unit_features(
         # 0.5 is neutral in `kind_match`; what is above and below it are two features, each from 0 to 1.
         "kind of answer": max(kind - 0.5, 0.0) * 2,
         "not the kind": max(0.5 - kind, 0.0) * 2,
-        "not the most": float(is_not_the_most(text, question) or is_beside_the_place(text, question)),
+        NOT_THE_MOST: float(is_not_the_most(text, question) or is_beside_the_place(text, question)),
         "lead": float(unit.section == 0),
         "first sentence": float(is_sentence and index == matches.first),
         "caption": float(unit.kind == "caption"),
@@ -244,7 +249,7 @@ class RetrievedEvidence:
     part_count: int = 0
     """How many leading units each answer one part of the question."""
     corrected: str = ""
-    """The question as the search understood it, if words were mistyped."""
+    """The question as the search understood it, if it had typos."""
     senses: tuple[Sense, ...] = ()
     """Pages that share the name which the question is about."""
     verdict: YesNo = ""

@@ -38,13 +38,14 @@ class AskSettings:
     """How many of their passages are considered further."""
 
     widen: float = 2.0
-    """How much wider the second search is if the first found too little."""
+    """How many times as many pages the wider search reads, if the full-text search found too little."""
 
     title_sim_exit: float = 0.6
-    """A passage with this confidence, on a page that the question names, ends the search at once."""
+    """With at least this confidence, a passage on a page that the question names ends the search before full text."""
 
     sim_threshold: float = 0.35
-    """Below this confidence the search is widened; if it is still below, the question is refused."""
+    """With at least this confidence, what full text finds is an answer; below it, the search is widened, and then the
+    question is refused."""
 
     title_sim_exit_meaning: float = 0.6
     """`title_sim_exit` if meanings are compared with an embedder."""

@@ -1,4 +1,4 @@
-"""Corrects typing errors in a question by the common words of its language.
+"""Corrects typos in a question by the common words of its language.
 
 `search/interpretation.py` corrects the words of a search by the titles of a book.
 """
@@ -56,7 +56,7 @@ class _Candidate(NamedTuple):
 
 
 def correct_spelling(text: str, books: Sequence[OpenBook]) -> str:
-    """The question with typing errors corrected."""
+    """The question with its typos corrected."""
     # Without capitals, or with capitals only, names cannot be distinguished from other words.
     is_one_case = text == text.lower() or text == text.upper()
     text = _spelled_out(text, books, is_one_case=is_one_case)
@@ -132,7 +132,7 @@ def _correction(word: str, pages: Callable[[str], int]) -> str:
         )
     )
     fits = [candidate for candidate in similar if not candidate.is_unlike or (not own and len(word) > LONG_WORD)]
-    # The books have the word, so it is only corrected if it is rare, or an obvious slip of a very common word.
+    # The books have the word, so it is only corrected if it is rare, or an obvious typo of a very common word.
     if own:
         fits = [
             candidate

@@ -9,7 +9,13 @@ from dataclasses import replace
 from typing import TypeVar
 
 from kiwiresearch.brief.brief import Brief, Dispute, Figure, Statement, StatementGroup, TimelineMoment, ValueDifference
-from kiwiresearch.brief.disputes import ClaimConflict, comparable_claims, disputes, find_claim_conflicts, within_limits
+from kiwiresearch.brief.disputes import (
+    ClaimDisagreement,
+    comparable_claims,
+    disputes,
+    find_claim_disagreements,
+    within_limits,
+)
 from kiwiresearch.brief.importance import ClaimWeights, folded_name
 from kiwiresearch.brief.outline import Outline
 from kiwiresearch.brief.parts import (
@@ -49,7 +55,10 @@ Part = TypeVar("Part", bound=tuple[StatementGroup | TimelineMoment | Dispute, ..
 
 
 def numbers(
-    merged_claims: Sequence[MergedClaim], conflicts: Sequence[ClaimConflict], weights: ClaimWeights, used: UsedClaims
+    merged_claims: Sequence[MergedClaim],
+    conflicts: Sequence[ClaimDisagreement],
+    weights: ClaimWeights,
+    used: UsedClaims,
 ) -> tuple[Figure, ...]:
     """The numbers that matter most, those of one subject together.
 
@@ -79,19 +88,22 @@ def numbers(
         # The same value in other words is not merged with it, but must not get a second row.
         if any(same_value(merged_claim.best, other.best) for other, *_ in rows):
             continue
-        is_plain = measures_subject(merged_claim.best, measure, grammar_of(merged_claim.claims[0].language))
-        if not is_plain and (
+        is_about_subject = measures_subject(merged_claim.best, measure, grammar_of(merged_claim.claims[0].language))
+        if not is_about_subject and (
             _is_small(measure) or merged_claim.best in used or not _is_clear_row(merged_claim.best, weights)
         ):
             continue
         per_subject[key] += 1
-        rows.append((merged_claim, measure, is_plain))
+        rows.append((merged_claim, measure, is_about_subject))
         if len(rows) == MAX_FIGURES:
             break
     # Reversed, so that the smallest number of each subject remains: subjects are in the order of their best rows.
     first = {folded_name(measure.of): number for number, (_, measure, _) in reversed(list(enumerate(rows)))}
     ordered = sorted(rows, key=lambda row: first[folded_name(row[1].of)])
-    return tuple(_figure(item, measure, disagreeing, is_plain=is_plain) for item, measure, is_plain in ordered)
+    return tuple(
+        _figure(item, measure, disagreeing, is_about_subject=is_about_subject)
+        for item, measure, is_about_subject in ordered
+    )
 
 
 def _is_clear_row(claim: Claim, weights: ClaimWeights) -> bool:
@@ -114,7 +126,7 @@ def _main_measure(claim: Claim) -> Measure:
 
 
 def _figure(
-    merged_claim: MergedClaim, measure: Measure, disagreeing: dict[ClaimId, ValueDifference], *, is_plain: bool
+    merged_claim: MergedClaim, measure: Measure, disagreeing: dict[ClaimId, ValueDifference], *, is_about_subject: bool
 ) -> Figure:
     text, quantity = merged_claim.best.text, measure.quantity
     value = text[quantity.start : quantity.end]
@@ -125,9 +137,9 @@ def _figure(
     claims = tuple(weighed.claim.id for weighed in merged_claim.claims[:MAX_CLAIMS])
     return Figure(
         value=f"{qualifier}{value}",
-        what=measure.what if is_plain else "",
-        of=measure.of if is_plain else "",
-        when=measure.when.words() if measure.when and is_plain else "",
+        what=measure.what if is_about_subject else "",
+        of=measure.of if is_about_subject else "",
+        when=measure.when.words() if measure.when and is_about_subject else "",
         statement=Statement(text, claims, support_level(merged_claim.best, merged_claim.pages), merged_claim.pages),
         difference=disagreeing.get(merged_claim.best.id),
     )
@@ -152,7 +164,7 @@ def measures_subject(claim: Claim, measure: Measure, grammar: Grammar) -> bool:
     return not (quantity.unit and OF_SOMETHING_ELSE.match(text[quantity.end :]))
 
 
-def _difference_of_claim(conflicts: Sequence[ClaimConflict]) -> dict[ClaimId, ValueDifference]:
+def _difference_of_claim(conflicts: Sequence[ClaimDisagreement]) -> dict[ClaimId, ValueDifference]:
     """Claims with a number that another claim contradicts, and how they differ."""
     differences: dict[ClaimId, ValueDifference] = {}
     for conflict in conflicts:
@@ -183,7 +195,7 @@ def compose(brief_input: BriefInput, claims: Sequence[Claim], missing: Mapping[s
     summary = outline.summary()
     comparable = comparable_claims(merged_claims, weights)
     compared = within_limits(comparable)
-    conflicts = find_claim_conflicts(compared)
+    conflicts = find_claim_disagreements(compared)
     disputed = mark_used(
         tuple(
             dispute

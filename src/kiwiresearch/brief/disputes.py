@@ -112,7 +112,7 @@ def calls_disputed(text: str) -> bool:
     return DISPUTED.search(text) is not None
 
 
-def is_view(text: str) -> bool:
+def states_view(text: str) -> bool:
     """Whether a sentence is a view or calls something disputed; 'According to' alone only names a source."""
     return calls_disputed(text) or not text.startswith("According to ")
 
@@ -133,7 +133,7 @@ MONTHS_AND_ERAS = frozenset((*ENGLISH_MONTHS, "BC", "AD", "BCE", "CE"))
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimConflict:
+class ClaimDisagreement:
     """Two merged claims that disagree, and how."""
 
     one: MergedClaim
@@ -167,16 +167,16 @@ def within_limits(comparable: Sequence[MergedClaim]) -> list[MergedClaim]:
     return chosen
 
 
-def find_claim_conflicts(compared: Sequence[MergedClaim]) -> list[ClaimConflict]:
+def find_claim_disagreements(compared: Sequence[MergedClaim]) -> list[ClaimDisagreement]:
     """Disagreements among claims, the clearest first."""
     by_subject: dict[str, list[MergedClaim]] = defaultdict(list)
     for merged_claim in compared:
         by_subject[without_article(merged_claim.best.subject)].append(merged_claim)
     found = [
-        ClaimConflict(combination, other, how)
+        ClaimDisagreement(one, other, how)
         for several in by_subject.values()
-        for combination, other in itertools.combinations(several, 2)
-        if (how := compare_sentences(combination.claims[0].compared, other.claims[0].compared)) is not None
+        for one, other in itertools.combinations(several, 2)
+        if (how := compare_sentences(one.claims[0].compared, other.claims[0].compared)) is not None
         and how.strength >= MIN_DISPUTE_STRENGTH
     ]
     found.sort(
@@ -211,7 +211,7 @@ def _label(claim: Claim) -> str:
 
 
 def disputes(
-    merged_claims: Sequence[MergedClaim], conflicts: Sequence[ClaimConflict], weights: ClaimWeights
+    merged_claims: Sequence[MergedClaim], conflicts: Sequence[ClaimDisagreement], weights: ClaimWeights
 ) -> tuple[Dispute, ...]:
     """Contradictions, then opposing views."""
     if not merged_claims:
@@ -226,13 +226,13 @@ def disputes(
     held = [
         claim
         for claim in merged_claims
-        if claim.points >= min_points and _is_view(claim, weights) and weights.is_about(claim.claims[0])
+        if claim.points >= min_points and _belongs_in_disputes(claim, weights) and weights.is_about(claim.claims[0])
     ]
     theories = _theories(held, _explanations(merged_claims, min_points, weights))
     used = {view.statement.text for view in (theories.views if theories else ())}
     views = _views([merged_claim for merged_claim in held if merged_claim.best.text not in used])
     two_sided = [dispute for dispute in views if len(dispute.views) > 1]
-    one_sided = [item for item in views if len(item.views) == 1 and is_view(item.views[0].statement.text)]
+    one_sided = [item for item in views if len(item.views) == 1 and states_view(item.views[0].statement.text)]
     return (
         *contradictions[:MAX_CONTRADICTIONS],
         *((theories,) if theories else ()),
@@ -279,7 +279,7 @@ def _view(merged: MergedClaim, holder: str = "") -> DisputeView:
     return DisputeView(holder or _holder(merged), statement_of(merged), _cues(merged))
 
 
-def _is_view(merged: MergedClaim, weights: ClaimWeights) -> bool:
+def _belongs_in_disputes(merged: MergedClaim, weights: ClaimWeights) -> bool:
     """Whether a claim is someone's view, or says that there are several."""
     claim = merged.best
     if claim.depends_on and not is_opposing(claim.text):
@@ -293,7 +293,7 @@ def _is_view(merged: MergedClaim, weights: ClaimWeights) -> bool:
     return bool(holder) or two_sides(claim.text) is not None or calls_disputed(claim.text)
 
 
-def _contradiction(conflict: ClaimConflict) -> Dispute:
+def _contradiction(conflict: ClaimDisagreement) -> Dispute:
     how = conflict.disagreement
     views = tuple(
         DisputeView("", statement_of(merged_claim), _cues(merged_claim))
@@ -327,7 +327,8 @@ def _views(disputed: Sequence[MergedClaim]) -> list[Dispute]:
             continue
         section = by_section[(merged_claim.best.ref.book, merged_claim.best.ref.path, merged_claim.best.section)]
         other = _nearest_opposing(
-            merged_claim, [two for two in section if two is not merged_claim and two.best.id not in used]
+            merged_claim,
+            [candidate for candidate in section if candidate is not merged_claim and candidate.best.id not in used],
         )
         if other is None and merged_claim.best.depends_on:
             continue  # 'Others reject it', without what they reject

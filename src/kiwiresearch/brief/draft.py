@@ -18,7 +18,7 @@ from kiwiresearch.search import points_text
 from kiwiresearch.text import hedges_in, printable
 from kiwiresearch.zim import EntryRef
 
-RejectionReason = (
+DraftRejection = (
     SentenceFault
     | Literal["wrong form", "no key", "unknown key", "more than one view", "said twice", "too many sentences"]
 )
@@ -45,7 +45,7 @@ class RejectedDraftSentence:
     """A sentence of the model that was not accepted, and why."""
 
     part: PartKey
-    reason: RejectionReason
+    reason: DraftRejection
     text: str
 
 

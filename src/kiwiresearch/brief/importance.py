@@ -92,7 +92,7 @@ class ClaimWeights:
                 for claim, score in zip(sentences, salience_scores(sentences, self.language(ref)), strict=True):
                     self._salience[ref, claim.quotes[0].start] = score
         self.topic_pages = self.relevance.topic_pages
-        self.seed_titles = frozenset(folded_name(state.visited[ref].title) for ref in self.topic_pages)
+        self.topic_titles = frozenset(folded_name(state.visited[ref].title) for ref in self.topic_pages)
 
     def language(self, ref: EntryRef) -> str:
         return self._languages.get(ref.book, "eng")
@@ -155,7 +155,7 @@ class ClaimWeights:
     def is_topic(self, subject: str) -> bool:
         """Whether this names what the brief is about."""
         name = folded_name(subject)
-        return name in self.seed_titles or name.removesuffix("s") in self.seed_titles
+        return name in self.topic_titles or name.removesuffix("s") in self.topic_titles
 
 
 def _has_inserted_owner(claim: Claim) -> bool:

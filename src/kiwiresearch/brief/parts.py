@@ -25,7 +25,7 @@ MAX_MOMENTS = 20
 MAX_MECHANISMS = 5
 MAX_IN_GROUP = 3
 MAX_ACTORS = 10
-MAX_WORD_OVERLAP = 0.45
+MAX_LIST_OVERLAP = 0.45
 """Statements with more words in common repeat each other."""
 MIN_SHARE = 0.3
 """A claim with less than this share of the best one's points is left out."""
@@ -158,7 +158,7 @@ def _describes_a_state(before_date: str) -> bool:
 
 
 def _repeats_any(merged: MergedClaim, others: Sequence[MergedClaim]) -> bool:
-    return any(jaccard(merged.stems, other.stems) > MAX_WORD_OVERLAP for other in others)
+    return any(jaccard(merged.stems, other.stems) > MAX_LIST_OVERLAP for other in others)
 
 
 def in_time_order(moments: Sequence[TimelineMoment]) -> tuple[TimelineMoment, ...]:

@@ -16,7 +16,7 @@ from kiwiresearch.embed import Vectors, similarity, static_embedder
 from kiwiresearch.text import jaccard, language_words
 from kiwiresearch.zim import EntryRef
 
-MAX_WORD_OVERLAP, MAX_SIMILARITY = 0.5, 0.85
+MAX_PROSE_OVERLAP, MAX_SIMILARITY = 0.5, 0.85
 """Two sentences with more words in common, or more similar in meaning, say the same."""
 MIN_PASSAGE_SENTENCES, MAX_PASSAGE_SENTENCES = 2, 6
 """A passage may be shorter than the minimum only if its paragraph is."""
@@ -98,7 +98,7 @@ class UsedClaims:
             return True
         used = self._sentences.values()
         if any(
-            jaccard(usable_sentence.weighed.stems, stems) > MAX_WORD_OVERLAP
+            jaccard(usable_sentence.weighed.stems, stems) > MAX_PROSE_OVERLAP
             for usable_sentence in sentences
             for stems in used
         ):

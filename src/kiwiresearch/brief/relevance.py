@@ -181,11 +181,14 @@ class Relevance:
         naming = [words.naming_score(stem) for stem in stems]
         mentions = [words.mention_count(stem) for stem in stems]
         cues = [item + RELATED_CUE_WEIGHT * other for item, other in zip(naming, mentions, strict=True)]
-        paths = [" ".join(claims[index].headings) or claims[index].page_title for index in indexes]
+        headings = [" ".join(claims[index].headings) or claims[index].page_title for index in indexes]
+        # Embedding takes most of the time, and the sentences of a section share its heading.
+        heading_rows = {heading: row for row, heading in enumerate(dict.fromkeys(headings))}
         texts = [claims[index].text for index in indexes]
-        vectors = static_embedder().embed([self.aspect, self.topic, *paths, *texts])
-        like_heading = similarity(vectors[0], vectors[2 : 2 + len(indexes)])
-        like_topic = similarity(vectors[1], vectors[2 + len(indexes) :])
+        vectors = static_embedder().embed([self.aspect, self.topic, *heading_rows, *texts])
+        heading_end = 2 + len(heading_rows)
+        like_aspect = similarity(vectors[0], vectors[2:heading_end])
+        like_topic = similarity(vectors[1], vectors[heading_end:])
         in_title = words.names(claims[0].page_title)
         found = {}
         for row, at in enumerate(indexes):
@@ -203,7 +206,7 @@ class Relevance:
                 "names the aspect": min(2.0, naming[at]),
                 "speaks of the aspect": float(mentions[at]),
                 "like the topic": float(like_topic[row]),
-                "heading like the aspect": is_below * float(like_heading[row]),
+                "heading like the aspect": is_below * float(like_aspect[heading_rows[headings[row]]]),
                 "neighbours on the aspect": sum(nearby) / len(nearby) if nearby else 0.0,
                 "page about the topic": float(claim.ref in self.topic_pages),
             }

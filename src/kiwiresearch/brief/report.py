@@ -128,8 +128,8 @@ NO_ADDRESSES: Mapping[str, str] = MappingProxyType({})
 def brief_document(brief: Brief, addresses: Mapping[str, str] = NO_ADDRESSES, *, is_shared: bool = False) -> Document:
     """The brief from its summary to the settings of the run.
 
-    It shows the pictures whose `addresses` are given, by their SHA-256. One that `is_shared` to other people has
-    no empty parts besides the summary, and a line about itself instead of the settings.
+    It shows the pictures whose `addresses` are given, by their SHA-256. A copy that `is_shared` with other people has
+    no empty parts but the summary, and a line about its origin instead of the settings.
     """
     language = brief.sources.books[0].language if brief.sources.books else ""
     blocks = tuple(_ReportWriter(brief, addresses, is_shared=is_shared).blocks())

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def version_of(case: Case, *people: PersonId) -> int:
-    """The version of these people, for `Basis.seen`."""
-    return case.store.edits.latest_for(people)
+    """The version of these people, for `Basis.expected_version`."""
+    return case.store.edits.latest_version_for(people)
 
 
 def undo(case: Case, edit: str = "", *, cascade: bool = False) -> tuple[Edit, ...]:
@@ -79,7 +79,7 @@ def history(case: Case, tree: ShownTree) -> tuple[EditRecord, ...]:
     return tuple(_edit_record(case, tree, edit) for edit in reversed(case.store.edits.all()))
 
 
-def changes_since(case: Case, tree: ShownTree, version: int, *people: PersonId) -> tuple[EditRecord, ...]:
+def edits_since(case: Case, tree: ShownTree, version: int, *people: PersonId) -> tuple[EditRecord, ...]:
     """What was changed, undone or redone about these people after a version, the latest first."""
     return tuple(_edit_record(case, tree, edit) for edit in reversed(case.store.edits.since(version, people)))
 

@@ -63,7 +63,7 @@ def _editing(case: Case, kind: EditKind, people: Sequence[PersonId], basis: Basi
     given = {key: value for key, value in details.items() if value not in ("", None)}
     with case.store.edits.recording(kind, people, given, note=basis.note.strip(), author=basis.author):
         # Within the transaction, so that nobody can change these people between the check and the edit.
-        if basis.seen is not None and case.store.edits.latest_for(people) > basis.seen:
+        if basis.expected_version is not None and case.store.edits.latest_version_for(people) > basis.expected_version:
             raise OutOfDate(
                 "Somebody has changed this in the meantime.",
                 remedy="Look at the change, then make yours again if it is still needed.",

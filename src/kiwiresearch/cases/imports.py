@@ -148,7 +148,7 @@ def _add_sources(store: CaseStore, read: ReadGedcom) -> dict[SourceId, SourceId]
         read.tree.sources[read.file_source].name,
         len(read.tree.persons),
         read.kept_tags,
-        read.left_tags,
+        read.dropped_tags,
         read.problems,
     )
     media = {file.name: media_digest(file) for file in read.media}

@@ -86,12 +86,12 @@ class CachedCase(Case):
         return self._withheld[with_discarded]
 
     @cached_property
-    def _nothing_rejected(self) -> bool:
-        return self.store.nothing_rejected()
+    def _has_no_discarded(self) -> bool:
+        return self.store.has_no_discarded()
 
     def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> ShownTree:
         # Without rejected facts both trees are the same, and a large one takes long to read.
-        key = mode, with_discarded and not self._nothing_rejected
+        key = mode, with_discarded and not self._has_no_discarded
         if key not in self._trees:
             self._trees[key] = super().tree(mode, with_discarded=key[1])
         return self._trees[key]

@@ -63,7 +63,7 @@ class Basis:
     information: InformationKind = "undetermined"
     author: str = ""
     """Who makes the change: the name of a user, if there are users."""
-    seen: int | None = None
+    expected_version: int | None = None
     """The version of these people that the person saw; a later change is reported and not overwritten."""
 
 

@@ -65,22 +65,22 @@ class ClaimReader:
         self._options = extraction_options(temperature, max_tokens=REPLY_TOKENS)
         self._log = log or (lambda _: None)
         self._failures = 0
-        self.note = ""
+        self.gave_up_reason = ""
         """Why the model was given up, if it was."""
 
     def extract(self, page: PageDoc, book_name: str = "") -> Extraction:
         """The claims of a page; none of a disambiguation page, or once the model has been given up."""
-        # A note means that the model was given up, which is final for this run: later pages are read by rules alone.
-        if self.note or page.signals.disambiguation:
+        # That a model was given up is final for this run: later pages are read by rules alone.
+        if self.gave_up_reason or page.signals.disambiguation:
             return Extraction()
         claims: dict[str, Claim] = {}
         rejected: list[RejectedClaim] = []
-        for chunk in chunks_of(page, self._room(page)):
-            if self.note:
+        for chunk in chunks_of(page, self._token_budget(page)):
+            if self.gave_up_reason:
                 # Every unread chunk is counted, so that the log shows how much of the page the model did not see.
                 rejected.append(_unread(page, chunk))
                 continue
-            for item in self._chunk(page, chunk, book_name):
+            for item in self._read_chunk(page, chunk, book_name):
                 if isinstance(item, RejectedClaim):
                     rejected.append(item)
                 elif item.id in claims:
@@ -91,7 +91,7 @@ class ClaimReader:
         self._log(f"claims by the model from {page.title!r}: {found.summary}")
         return found
 
-    def _room(self, page: PageDoc) -> int:
+    def _token_budget(self, page: PageDoc) -> int:
         """How many tokens of the page fit along with the prompt and the reply."""
         around = prompt("claims").fill(title=page.title, section="", text="", most=MAX_CLAIMS)
         try:
@@ -105,7 +105,7 @@ class ClaimReader:
             self._give_up(f"it can read only {context:,} tokens at once, which is too few for a section")
         return min(room, MAX_CHUNK_TOKENS)
 
-    def _chunk(self, page: PageDoc, chunk: Chunk, book_name: str) -> list[Claim | RejectedClaim]:
+    def _read_chunk(self, page: PageDoc, chunk: Chunk, book_name: str) -> list[Claim | RejectedClaim]:
         heading = page.sections[chunk.section].heading
         text = page.text[chunk.start : chunk.end]
         max_claims = min(max(chunk.sentences, MIN_CLAIMS), MAX_CLAIMS)
@@ -134,9 +134,11 @@ class ClaimReader:
             self._give_up(f"{MAX_FAILURES} of its replies in a row could not be used")
 
     def _give_up(self, why: str) -> None:
-        self.note = f"{model_label(self._model)} was not used any further, so rules found the remaining claims: {why}"
-        self.note = self.note.rstrip(".") + "."
-        self._log(self.note)
+        self.gave_up_reason = (
+            f"{model_label(self._model)} was not used any further, so rules found the remaining claims: {why}"
+        )
+        self.gave_up_reason = self.gave_up_reason.rstrip(".") + "."
+        self._log(self.gave_up_reason)
 
 
 def _unread(page: PageDoc, chunk: Chunk) -> RejectedClaim:
@@ -149,7 +151,7 @@ MIN_SHARED_WORDS = 0.7
 """The share of the shorter claim's words that must be in the other, if both have the same type."""
 MIN_EQUAL_WORDS = 0.9
 """The share of all their words that must be in both, if their types differ."""
-MAX_TAGS = 12
+MAX_MERGED_TAGS = 12
 
 
 def merged_claims(
@@ -168,7 +170,9 @@ def merged_claims(
             here.append(len(kept))
             kept.append(claim)
         else:
-            kept[twin] = replace(kept[twin], tags=tuple(dict.fromkeys((*kept[twin].tags, *claim.tags)))[:MAX_TAGS])
+            kept[twin] = replace(
+                kept[twin], tags=tuple(dict.fromkeys((*kept[twin].tags, *claim.tags)))[:MAX_MERGED_TAGS]
+            )
     return tuple(kept)
 
 

@@ -19,7 +19,7 @@ from kiwiresearch.claims.sentence import (
     claim_signals,
     has_name,
     is_whole,
-    points_outside,
+    needs_context,
     sentences_of,
     shortened_definition,
     tidy_sentence,
@@ -293,7 +293,7 @@ class _SentenceClaims:
         # still define the page's subject.
         if sentence.section and not has_number and not may_have_type(sentence.text, words, cues):
             return None
-        if points_outside(sentence.text, words, self._grammar):
+        if needs_context(sentence.text, words, self._grammar):
             return None
         if self._claim_page.has_unnamed_person(sentence.text, words):
             return None

@@ -233,7 +233,7 @@ def claim_from_record(row: Mapping[str, Any]) -> Claim:
         for place, text in zip(row["spans"], row["support_snippets"], strict=True)
     )
     if not quotes:
-        raise ValueError("a claim without a quote is none")
+        raise ValueError("a claim must have a quote")
     return Claim(
         text=row["claim"],
         type=row["claim_type"],

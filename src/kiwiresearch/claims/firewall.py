@@ -219,7 +219,7 @@ def fault_of(
         return "holder not in its sources"
     if hedged and not hedges_in(text, language):
         return "hedge dropped"
-    if _changes_denial(text, sources, language):
+    if _changes_negation(text, sources, language):
         return "denial changed"
     return "other words" if shared_words(text, sources, language) < min_share else None
 
@@ -231,19 +231,19 @@ def begins_with_pronoun(text: str, language: str = "eng") -> bool:
     if not first or wording.expletive.match(text):
         return False
     if first[0] in wording.articles:
-        return first[-1] in wording.pointing
+        return first[-1] in wording.back_references
     return first[0].partition("'")[0].partition("’")[0] in wording.pronouns
 
 
 def has_negation(text: str, language: str = "eng") -> bool:
     """Whether a text says that something is not so.
 
-    Sentences are compared with the denials of `claims.conflicts.words`, and claims of a brief with those of
+    Sentences are compared with the negations of `claims.conflicts.words`, and claims of a brief with those of
     `brief.support`: each list is fitted to its own task.
     """
     wording = fact_language(language)
     return any(
-        word in wording.denials or (wording.contraction and word.endswith(wording.contraction))
+        word in wording.negations or (wording.contraction and word.endswith(wording.contraction))
         for word in _lowered_words(text)
     )
 
@@ -259,7 +259,7 @@ def _lowered_words(text: str) -> list[str]:
     return [word.lower().replace("’", "'") for word in WORD.findall(text)]
 
 
-def _changes_denial(text: str, sources: Sequence[str], language: str) -> bool:
+def _changes_negation(text: str, sources: Sequence[str], language: str) -> bool:
     """Whether it denies what no source denies, or does not deny what every source denies."""
     denied = [has_negation(source, language) for source in sources]
     # One source that denies is enough for a sentence that denies, but a sentence that does not may rest on the others.

@@ -37,10 +37,12 @@ class Grammar:
     introductions: frozenset[str]
     adverbs: frozenset[str]
     genders: Mapping[str, str]
-    """Pronouns and what they refer to: male, female, thing, several."""
+    """Pronouns and what they refer to: male, female, thing, plural."""
     possessive: frozenset[str]
-    pointing: frozenset[str]
-    pointing_at_nouns: frozenset[str]
+    demonstratives: frozenset[str]
+    """First words that refer to something that is not in the sentence: `these`."""
+    demonstratives_with_noun: frozenset[str]
+    """Those that may begin a sentence that stands alone when a noun of its own follows: `some`."""
     dangling: Mapping[str, tuple[str, ...]]
     """Phrases that refer to something outside a sentence, by the longest word in each."""
     pronoun_second: re.Pattern[str]
@@ -49,7 +51,7 @@ class Grammar:
     """The start of a sentence that only adds to the one before it."""
     ends_in_pronoun: re.Pattern[str]
     """A short sentence that ends in a pronoun: 'The frost closed it.'"""
-    points_elsewhere: re.Pattern[str]
+    cross_references: re.Pattern[str]
     """Words that send the reader to another page: 'see also'."""
     number_words: frozenset[str]
     expletive: re.Pattern[str]
@@ -108,7 +110,7 @@ def type_cues(language: str) -> TypeCues:
 @cache
 def grammar_of(language: str) -> Grammar:
     table = tomllib.loads((DATA_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
-    genders = {word: kind for kind in ("male", "female", "thing", "several") for word in table[kind]}
+    genders = {word: kind for kind in ("male", "female", "thing", "plural") for word in table[kind]}
     words = {word: measure for measure, words in table["measure_words"].items() for word in words.split()}
     return Grammar(
         connective=re.compile(rf"(?:{any_of(table['connectives'])})(?:,\s*|\s+)", re.IGNORECASE),
@@ -118,8 +120,8 @@ def grammar_of(language: str) -> Grammar:
         adverbs=frozenset(table["adverbs"]),
         genders=genders,
         possessive=frozenset(table["possessive"]),
-        pointing=frozenset(table["pointing"]),
-        pointing_at_nouns=frozenset(table["pointing_at_nouns"]),
+        demonstratives=frozenset(table["demonstratives"]),
+        demonstratives_with_noun=frozenset(table["demonstratives_with_noun"]),
         dangling=_by_longest_word(table["dangling"]),
         pronoun_second=re.compile(rf"[A-Z][a-z]+,? (?:{any_of(table['pronouns_second'])})\b"),
         # 'Georgia also …' and 'Other groups …' only add to the sentence before; 'Other than …' does not.
@@ -129,7 +131,7 @@ def grammar_of(language: str) -> Grammar:
             re.IGNORECASE,
         ),
         ends_in_pronoun=re.compile(rf"^[^,;:]{{1,80}}\b(?:{any_of(table['pronouns_last'])})[.!?]$"),
-        points_elsewhere=phrase_pattern(table["points_elsewhere"]),
+        cross_references=phrase_pattern(table["cross_references"]),
         number_words=frozenset(" ".join(table["number_words"]).split()),
         expletive=_expletive(table),
         kinds=frozenset(table["kinds"]),
@@ -174,7 +176,7 @@ FACTS_DATA = files("kiwiresearch.claims") / "data" / "facts"
 
 @dataclass(frozen=True, slots=True)
 class FactLanguage:
-    """Number words by their value, and the words that mark names, denials and pronouns."""
+    """Number words by their value, and the words that mark names, negations and pronouns."""
 
     small: Mapping[str, int] = field(default_factory=dict)
     tens: Mapping[str, int] = field(default_factory=dict)
@@ -190,11 +192,11 @@ class FactLanguage:
     common: frozenset[str] = frozenset()
     view_holders: frozenset[str] = frozenset()
     """Words for those who hold a view: 'historians', 'critics'."""
-    denials: frozenset[str] = frozenset()
+    negations: frozenset[str] = frozenset()
     contraction: str = ""
     pronouns: frozenset[str] = frozenset()
     articles: frozenset[str] = frozenset()
-    pointing: frozenset[str] = frozenset()
+    back_references: frozenset[str] = frozenset()
     expletive: re.Pattern[str] = NEVER
 
 
@@ -208,7 +210,7 @@ def fact_language(language: str) -> FactLanguage:
     if not (language.isascii() and language.isalpha() and file.is_file()):
         return FactLanguage()
     table = tomllib.loads(file.read_text(encoding="utf-8"))
-    numbers, names, denials, pronouns = (table[key] for key in ("numbers", "names", "denials", "pronouns"))
+    numbers, names, negations, pronouns = (table[key] for key in ("numbers", "names", "negations", "pronouns"))
     return FactLanguage(
         small={word: value for value, word in enumerate(numbers["ones"].split(), 1)} | numbers["more"],
         tens={word: 10 * value for value, word in enumerate(numbers["tens"].split(), 2)},
@@ -223,10 +225,10 @@ def fact_language(language: str) -> FactLanguage:
         vague=numbers["vague"],
         common=frozenset(" ".join(names["common"]).split()) | language_words(language).stop_words,
         view_holders=frozenset(table["holders"]["words"].split()),
-        denials=frozenset(denials["words"].split()),
-        contraction=denials["contraction"],
+        negations=frozenset(negations["words"].split()),
+        contraction=negations["contraction"],
         pronouns=frozenset(pronouns["words"].split()),
         articles=frozenset(pronouns["articles"].split()),
-        pointing=frozenset(pronouns["phrases"].split()),
+        back_references=frozenset(pronouns["phrases"].split()),
         expletive=re.compile(pronouns["expletive"], re.IGNORECASE),
     )

@@ -23,10 +23,10 @@ class PageSubject:
     """The subject of a page."""
 
     name: str
-    short: frozenset[str]
+    short_names: frozenset[str]
     """Shorter names for it: 'Darwin' for Charles Darwin."""
     gender: str
-    """male, female, thing or several (a plural, which pronouns tell apart just like a gender); empty if unknown."""
+    """male, female, thing or plural (which pronouns tell apart just like a gender); empty if unknown."""
     kinds: frozenset[str]
     """Nouns for the kind of thing it is."""
     name_with_article: str = ""
@@ -99,9 +99,9 @@ def _gender(page: PageDoc, name: str, kinds: frozenset[str], sentences: Sequence
     if is_person and most[0] > MIN_GENDER_SHARE * (he + she) and most[0] >= 2:
         return most[1]
     first = lead[0].lower() if lead else ""
-    # 'Vikings were …' is about several; 'Cheese is a food whose kinds are …' is not.
+    # 'Vikings were …' is plural; 'Cheese is a food whose kinds are …' is not.
     if re.match(r"(?:the )?[^.;]{1,80}? (?:are|were) ", first) and " is " not in first[:60]:
-        return "several"
+        return "plural"
     return "" if is_person else "thing"
 
 
@@ -278,7 +278,7 @@ PUNCTUATION = frozenset("(),;:—–")
 
 def _is_verb(text: str, end: int, word: str, before: str, grammar: Grammar) -> bool:
     """Whether a word that looks like a verb is one, given the word before it."""
-    if before in RELATIVE:
+    if before in RELATIVE_PRONOUNS:
         return False
     if word in grammar.verbs and before not in BEFORE_NOUNS:
         # 'pyroclastic flows are', 'the state rules were'
@@ -306,7 +306,7 @@ def _verb_follows(text: str, start: int, grammar: Grammar) -> bool:
     """Whether another verb is among the next few words, before any punctuation."""
     for found in itertools.islice(WORD.finditer(text, start), NEAR_WORDS):
         word = found[0]
-        if word in "(),;:—–" or word in RELATIVE:
+        if word in "(),;:—–" or word in RELATIVE_PRONOUNS:
             return False
         if word in grammar.verbs and word not in grammar.nouns_too:
             return True
@@ -314,7 +314,7 @@ def _verb_follows(text: str, start: int, grammar: Grammar) -> bool:
 
 
 NEAR_WORDS = 6
-RELATIVE = frozenset({"who", "which", "that", "whom", "whose", "where"})
+RELATIVE_PRONOUNS = frozenset({"who", "which", "that", "whom", "whose", "where"})
 BEFORE_NOUNS = frozenset(
     ("the", "a", "an", "of", "his", "her", "its", "their", "this", "in", "by", "for", "and", "or", "with", "to")
 )

@@ -14,7 +14,7 @@ from kiwiresearch.claims.sentence import (
     has_name,
     has_unnamed_person,
     is_whole,
-    points_outside,
+    needs_context,
     sentences_of,
     tidy_sentence,
 )
@@ -25,7 +25,7 @@ from kiwiresearch.page import PageDoc
 from kiwiresearch.search import Score
 from kiwiresearch.text import Hedge, hedges_in
 
-MAX_TAGS = 8
+MAX_CLAIM_TAGS = 8
 
 
 class ClaimPage:
@@ -87,7 +87,7 @@ class ClaimPage:
 
 def _tags(subject: str, heading: str, names: Sequence[str]) -> tuple[str, ...]:
     words = [subject, heading, *names]
-    return tuple(dict.fromkeys(word.lower() for word in words if word))[:MAX_TAGS]
+    return tuple(dict.fromkeys(word.lower() for word in words if word))[:MAX_CLAIM_TAGS]
 
 
 MAX_PLAIN_CHARS = 420
@@ -123,7 +123,7 @@ class PlainClaims:
         headings = self._claim_page.headings[sentence.section]
         if not is_whole(sentence, MAX_PLAIN_CHARS) or not self._wanted(sentence.text, headings):
             return None
-        if self._grammar.points_elsewhere.search(sentence.text):
+        if self._grammar.cross_references.search(sentence.text):
             return None
         named, depends_on = self._subjects.of(index), self._dependence(index, sentence)
         if depends_on == "previous" and not self._has_previous(index):
@@ -154,7 +154,7 @@ class PlainClaims:
             len(items) < MIN_ITEMS
             or not is_wanted
             or (depends_on == "previous" and not self._has_previous(index))
-            or points_outside(sentence.text, SentenceWords.of(sentence.text), self._grammar)
+            or needs_context(sentence.text, SentenceWords.of(sentence.text), self._grammar)
         ):
             return
         follows = self._sentences[index + len(items) + 1 : index + len(items) + 2]
@@ -176,20 +176,20 @@ class PlainClaims:
             (opening.start == 0 and self._starts_with_connective(sentence.text))
             or self._grammar.adds.match(sentence.text) is not None
             or self._grammar.ends_in_pronoun.search(sentence.text) is not None
-            or points_outside(sentence.text, words, self._grammar)
+            or needs_context(sentence.text, words, self._grammar)
             or self._claim_page.has_unnamed_person(sentence.text, words)
         ):
             return "previous"
         if named is None:
             # A sentence that opens a paragraph needs nothing before it but the subject of the page.
-            return "previous" if self._has_previous(index) or self._points_back(sentence.text) else "subject"
+            return "previous" if self._has_previous(index) or self._starts_with_reference(sentence.text) else "subject"
         if named.end <= named.start:
             return "previous" if self._grammar.pronoun_second.match(sentence.text) else ""
         is_page_subject = named.name == self._subjects.page_subject.name and named.name_span is None
         is_noun = sentence.text[named.start : named.end].lower() not in self._grammar.genders  # 'the disease'
         return "subject" if is_page_subject and (self._subjects.page_subject.is_person or is_noun) else "previous"
 
-    def _points_back(self, text: str) -> bool:
+    def _starts_with_reference(self, text: str) -> bool:
         """Whether a sentence starts with a pronoun, or with a word that refers to something outside it."""
         first, _, rest = text.partition(" ")
         word = first.lower()
@@ -197,7 +197,7 @@ class PlainClaims:
             return True  # 'It is assumed that they …'
         if word in self._grammar.genders:
             return self._grammar.expletive.match(rest) is None
-        return word in self._grammar.pointing and word not in self._grammar.pointing_at_nouns
+        return word in self._grammar.demonstratives and word not in self._grammar.demonstratives_with_noun
 
     def _starts_with_connective(self, text: str) -> bool:
         """Whether a sentence starts with a word that refers to what was said: 'However', 'Finally', not 'Today'."""

@@ -130,7 +130,7 @@ def _sentence_around(page: PageDoc, quote: Quote, section: int) -> PageSentence:
     return PageSentence(page.text[start:end], start, end, block.kind, section, number)
 
 
-RejectionReason = (
+ClaimRejection = (
     SentenceFault
     | Literal[
         "wrong form",
@@ -150,7 +150,7 @@ TYPES: tuple[ClaimType, ...] = tuple(kind for kind in CLAIM_TYPES if kind != "st
 MIN_QUOTE_WORDS, MAX_QUOTE_CHARS = 3, 400
 MIN_QUOTED_SHARE = 0.75
 """The share of a claim's words that must be from its quotes."""
-MAX_TAGS, MAX_TAG_CHARS, MAX_SCOPE_CHARS = 4, 40, 80
+MAX_PROPOSED_TAGS, MAX_TAG_CHARS, MAX_SCOPE_CHARS = 4, 40, 80
 ALL_FIELDS: list[JsonValue] = ["claim", "claim_type", "quotes", "topic_tags", "scope", "confidence"]
 """A model is asked for all of them, but the last three may be missing."""
 
@@ -163,7 +163,7 @@ class ProposedClaim(BaseModel):
     claim: str
     claim_type: Annotated[str, Field(json_schema_extra={"enum": list(TYPES)})]
     quotes: Annotated[list[str], Field(json_schema_extra={"minItems": 1, "maxItems": MAX_QUOTES})]
-    topic_tags: Annotated[list[str], Field(json_schema_extra={"maxItems": 4})] = []
+    topic_tags: Annotated[list[str], Field(json_schema_extra={"maxItems": MAX_PROPOSED_TAGS})] = []
     scope: str = ""
     confidence: float = 0.5
 
@@ -186,7 +186,7 @@ def reply_shape(max_claims: int) -> type[Proposals]:
 class RejectedClaim:
     """A rejected claim, or a chunk without a reply, and the reason."""
 
-    reason: RejectionReason
+    reason: ClaimRejection
     text: str
 
 
@@ -197,19 +197,19 @@ def check_proposal(
     if proposed is None:
         return RejectedClaim("wrong form", "")
     text = printable(proposed.claim.strip())
-    words = text[:120]
+    excerpt = text[:120]
     kind = next((item for item in TYPES if item == proposed.claim_type.strip().lower()), None)
     if kind is None:
-        return RejectedClaim("unknown type", words)
+        return RejectedClaim("unknown type", excerpt)
     quotes = _grounded(page, chunk, proposed.quotes)
     if isinstance(quotes, str):
-        return RejectedClaim(quotes, words)
+        return RejectedClaim(quotes, excerpt)
     sources = [quote.text for quote in quotes]
     hedged = any(hedges_in(source, page.language) for source in sources)
     # The title counts as a source, because a claim names its subject where the quote has a pronoun.
     fault = fault_of(text, [*sources, page.title], page.language, hedged=hedged, min_share=MIN_QUOTED_SHARE)
     if fault is not None:
-        return RejectedClaim(fault, words)
+        return RejectedClaim(fault, excerpt)
     claim = complete_claim(page, text, kind, quotes, section=chunk.section, book_name=book_name)
     return replace(
         claim,
@@ -219,15 +219,15 @@ def check_proposal(
     )
 
 
-def _grounded(page: PageDoc, chunk: Chunk, offered: Sequence[str]) -> tuple[Quote, ...] | RejectionReason:
+def _grounded(page: PageDoc, chunk: Chunk, offered: Sequence[str]) -> tuple[Quote, ...] | ClaimRejection:
     """The quotes as spans of the chunk, or why one of them is unusable: one is enough to drop the claim."""
-    words = [quote for quote in offered if quote.strip()]
-    if not words:
+    non_empty = [quote for quote in offered if quote.strip()]
+    if not non_empty:
         return "no quote"
-    if len(words) > MAX_QUOTES:
+    if len(non_empty) > MAX_QUOTES:
         return "too many quotes"
     found: list[Quote] = []
-    for quote in words:
+    for quote in non_empty:
         if len(quote) > MAX_QUOTE_CHARS:
             return "quote too long"
         if len(quote.split()) < MIN_QUOTE_WORDS:
@@ -244,7 +244,7 @@ def _tags(offered: Sequence[str], text: str, page: PageDoc) -> tuple[str, ...]:
     known = content_stems(text, page.language) | content_stems(page.title, page.language)
     tags = [" ".join(printable(tag).lower().split()) for tag in offered]
     kept = [tag for tag in tags if len(tag) <= MAX_TAG_CHARS and _has_only(tag, known, page.language)]
-    return tuple(dict.fromkeys(kept))[:MAX_TAGS]
+    return tuple(dict.fromkeys(kept))[:MAX_PROPOSED_TAGS]
 
 
 def _scope(offered: str, sources: Sequence[str], page: PageDoc) -> str:

@@ -138,7 +138,7 @@ def is_whole(sentence: PageSentence, max_chars: int = MAX_CHARS) -> bool:
     )
 
 
-def points_outside(text: str, words: SentenceWords, grammar: Grammar) -> bool:
+def needs_context(text: str, words: SentenceWords, grammar: Grammar) -> bool:
     """Whether a sentence refers to something outside itself that no name can replace."""
     # The set of words is checked first; the pattern only runs for the few sentences that have one of them.
     if not POINTERS.isdisjoint(words.different) and POINTS_BACK.search(text):
@@ -185,20 +185,20 @@ def tidy_sentence(text: str) -> str:
     """A sentence without its pronunciation guides and stray blanks."""
     has_bracket = "(" in text
     if has_bracket:
-        text = SOUNDS.sub("", text)
+        text = PRONUNCIATION_GUIDE.sub("", text)
     if has_bracket or " ," in text or " ." in text or '" ' in text:
-        text = BLANKS.sub("", text)
+        text = STRAY_SPACES.sub("", text)
     return f"{text[:-1]}." if text.endswith(";") else text
 
 
 # Removed: '(pronounced rohm)', '(Ukrainian: Київ)', '([ˈviːn] listen (help))'; not '(a city)'. The lookahead finds
 # the sign of a pronunciation, the rest the closing bracket, with at most one level of brackets inside.
-SOUNDS = re.compile(
+PRONUNCIATION_GUIDE = re.compile(
     r"\s*\((?=[^()]*(?:IPA|pronounced|listen|[/\[][^()]*[ˈəɪʊɔɛæʃθʁ][^()]*|[A-Z]\w+: [^()]*[^\x00-\u024f])|\s*help)"
     r"(?:[^()]|\([^()]*\)){0,200}\)"
 )
 """Pronunciation of a name, and its form in other scripts."""
-BLANKS = re.compile(r"(?<=[(\[]) +| +(?=[)\],;]|\.(?:\s|$))")
+STRAY_SPACES = re.compile(r"(?<=[(\[]) +| +(?=[)\],;]|\.(?:\s|$))")
 
 
 # The terms of `claim_score`, in log-odds.

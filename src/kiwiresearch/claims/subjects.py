@@ -103,7 +103,7 @@ class Subjects:
             )
         if lowered in ("the", "this", "these", "that", "those"):
             return self._resolve_definite(index, opening, lowered)
-        if lowered in self._grammar.pointing:
+        if lowered in self._grammar.demonstratives:
             return self._resolve_demonstrative(text, opening, lowered)
         return self._subject_named_here(text, opening)
 
@@ -114,11 +114,13 @@ class Subjects:
             return None  # 'With the siege lifted he left': it is unclear where the subject starts
         if self._is_page_subject(words):
             is_short = (
-                self.page_subject.is_person and words in self.page_subject.short and words != self.page_subject.name
+                self.page_subject.is_person
+                and words in self.page_subject.short_names
+                and words != self.page_subject.name
             )
             rest = text[opening.subject_start + len(words) :]
             goes_on = rest.startswith((",", " ("))
-            if is_short and self._is_relative(rest):
+            if is_short and self._names_a_relative(rest):
                 return NamedSubject(words)
             if is_short and text.startswith(words, opening.subject_start) and not goes_on:
                 return NamedSubject(self.page_subject.name, opening.subject_start, opening.subject_start + len(words))
@@ -130,7 +132,7 @@ class Subjects:
             words or self._first_words(text, opening)
         )
 
-    def _is_relative(self, rest: str) -> bool:
+    def _names_a_relative(self, rest: str) -> bool:
         """Whether a surname is that of a relative: 'Hamilton died, and she survived him' on his wife's page.
 
         A pronoun of the other gender must then refer to it, since no other name comes before that pronoun.
@@ -155,7 +157,7 @@ class Subjects:
         for found in PRONOUN.finditer(text, opening.subject_start):
             lowered = found[0].lower()
             before = text[: found.start()]
-            if before.count("(") != before.count(")") or any(name in before for name in self.page_subject.short):
+            if before.count("(") != before.count(")") or any(name in before for name in self.page_subject.short_names):
                 return None  # he has been named already, or the pronoun is in brackets
             if lowered in REPLACEABLE_PRONOUNS and self._grammar.genders[lowered] == self.page_subject.gender:
                 return NamedSubject(
@@ -165,7 +167,7 @@ class Subjects:
 
     def _is_page_subject(self, words: str) -> bool:
         """Whether these words name what the page is about: 'A volcano' and 'Volcanoes' on the page Volcano."""
-        if words in self.page_subject.short:
+        if words in self.page_subject.short_names:
             return True
         if self.page_subject.is_person and self.page_subject.first_and_last_word <= set(words.split()):
             return True  # 'Charles Robert Darwin'
@@ -184,7 +186,7 @@ class Subjects:
         return words if 0 < len(words) <= MAX_SUBJECT_CHARS else ""
 
     def _resolve_demonstrative(self, text: str, opening: SentenceOpening, lowered: str) -> NamedSubject | None:
-        if lowered not in self._grammar.pointing_at_nouns:
+        if lowered not in self._grammar.demonstratives_with_noun:
             return None
         phrase = self.phrase(text, opening)
         if lowered == "there" or not phrase:
@@ -211,7 +213,7 @@ class Subjects:
             if found is None or len(phrase.split()) > 2:
                 return self._page_subject_from_pronoun(text, opening, phrase) or self._resolve_other_definite(phrase)
             noun = found[1]
-            if noun in self.page_subject.kinds and self.page_subject.gender != "several":
+            if noun in self.page_subject.kinds and self.page_subject.gender != "plural":
                 return NamedSubject(self.page_subject.name, opening.subject_start, opening.subject_start + len(phrase))
             if noun in self._grammar.kinds:
                 named = self._kind_before(index, noun)
@@ -254,7 +256,7 @@ class Subjects:
         found = self._antecedent(index, gender)
         if found is None:
             return None
-        if found.name == self.page_subject.name and any(name in text[:start] for name in self.page_subject.short):
+        if found.name == self.page_subject.name and any(name in text[:start] for name in self.page_subject.short_names):
             return NamedSubject(found.name)  # 'In recognition of Darwin's work, he …'
         return NamedSubject(found.name, start, end, possessive, found.name_span)
 
@@ -277,7 +279,7 @@ class Subjects:
             found = None if pronoun_gender else self._candidate(sentence, opening, gender)
             if found is not None:
                 return found
-            if gender in ("thing", "several") or not self.phrase(sentence.text, opening):
+            if gender in ("thing", "plural") or not self.phrase(sentence.text, opening):
                 return None  # the sentence between is about something else
         # Below the lead, an 'it' without an antecedent is often what the section is about.
         return None if gender == "thing" and here.section else self._page_subject_for(gender)
@@ -306,7 +308,7 @@ class Subjects:
         kind = DETERMINER_NOUN.fullmatch(phrase)
         if kind and len(phrase.split()) == 2 and kind[1] in self.page_subject.kinds and gender == "thing":
             return self._page_subject_for(gender)
-        if self._is_plural(phrase) != (gender == "several") or phrase.split()[0].lower() in self._grammar.pointing:
+        if self._is_plural(phrase) != (gender == "plural") or phrase.split()[0].lower() in self._grammar.demonstratives:
             return None
         words = phrase.lower().split()
         vague = words[0] in self._grammar.genders or words[0] in ("a", "an") or words[-1] in self._grammar.people
@@ -327,7 +329,7 @@ class Subjects:
         if (
             self.page_subject.is_person
             and self.page_subject.gender == gender
-            and set(phrase.split()) & self.page_subject.short
+            and set(phrase.split()) & self.page_subject.short_names
         ):
             return NamedSubject(self.page_subject.name)
         return _subject_on_page(sentence, opening, phrase)

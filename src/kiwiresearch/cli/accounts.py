@@ -1,4 +1,4 @@
-"""The commands for users, their passwords, tokens, sign-in links and limits, and for the audit."""
+"""The commands for users, their passwords, tokens, sign-in links and limits, and for the audit log."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ def audit(
 
 
 def _check_audit(store: Store, head: str, *, json: bool) -> None:
-    """Verify that the audit is complete, and not rewritten up to `head`; print its last hash for the next check."""
+    """Verify that the audit log is complete, and not rewritten up to `head`; print its last hash for the next check."""
     proof = store.audit.verify(head)
     if json:
         print_json(proof)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 import typer.core
 
-from kiwiresearch.cli import accounts, claims, kin_cases, kin_change, kin_edits, kin_results, runs, server
+from kiwiresearch.cli import accounts, claims, kin_cases, kin_change, kin_edits, kin_results, runs, server, verify
 from kiwiresearch.cli.accounts import users
 from kiwiresearch.cli.atlas import atlas
 from kiwiresearch.cli.claims import diff
@@ -30,7 +30,7 @@ from kiwiresearch.cli.shelf import books, bulk
 from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.version import __version__
 
-# The exit code of a refusal, as of every error that says that nothing was found.
+# The exit code when there is no answer, the same as that of errors about something that was not found.
 NOT_ANSWERED = 3
 
 
@@ -258,8 +258,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "page": page,
     "claims": claims.claims,
     "conflicts": claims.conflicts,
-    "verify": claims.verify,
-    "sign": claims.sign,
+    "verify": verify.verify,
+    "sign": verify.sign,
     "export": runs.export,
     "worksheet": runs.worksheet,
     "compare": claims.compare,

@@ -1,4 +1,4 @@
-"""The commands for claims: list them, verify or sign a run, and compare two runs or two snapshots of a book."""
+"""The commands for claims: list them, find contradictions, and compare two runs or two snapshots of a book."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from kiwiresearch.cli.options import (
     BookOption,
     JsonOption,
     emit,
+    folder_of,
     open_books,
     print_json,
     require_title,
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     from kiwiresearch.claims import PageClaims
     from kiwiresearch.diff import SnapshotDiff
     from kiwiresearch.runs import BookEdition
-
-NOT_PROVED = 5
-"""The exit code of a verification that found nothing wrong, but could not repeat the research: an edited manifest can
-bring that about, so a script must not take it for a proof."""
 
 
 def claims(
@@ -132,64 +129,6 @@ def conflicts(
 
     found = contradictions_of(Run.load(folder_of(run or "")))
     emit({"run": run, "conflicts": found}, lambda: print_contradictions(found), as_json=json)
-
-
-def verify(
-    run: Annotated[str, typer.Argument(help="The folder of a finished run.", metavar="RUN")],
-    book: BookOption = None,
-    signer: Annotated[
-        str,
-        typer.Option(
-            "--signer",
-            help="Also check who signed it: a file with the public SSH keys of those who may have.",
-            metavar="FILE",
-        ),
-    ] = "",
-    json: JsonOption = False,
-) -> None:
-    """Check a run: do its research again from its books, and compare every file.
-
-    The exit code is 1 if anything is wrong, and 5 if nothing is, but the research could not be repeated.
-    """
-    from kiwiresearch.cli.answer_output import print_verification
-    from kiwiresearch.runs import SIGNATURE
-    from kiwiresearch.verify import shelf_for
-    from kiwiresearch.verify import verify_run as prove
-
-    folder, workspace = folder_of(run), user_workspace()
-    with shelf_for(folder, workspace, book or []) as shelf:
-        found = prove(folder, shelf, workspace, folder_of(signer) if signer else None)
-    emit(found.record(), lambda: print_verification(found), as_json=json)
-    if not signer and (folder / SIGNATURE).is_file():
-        say(f"{SIGNATURE} was not checked. To see who signed the run, give the signer's public key with --signer FILE.")
-    if not found.holds:
-        raise typer.Exit(1)
-    if found.proof.not_repeated:
-        raise typer.Exit(NOT_PROVED)
-
-
-def sign(
-    run: Annotated[str, typer.Argument(help="The folder of a finished run.", metavar="RUN")],
-    key: Annotated[
-        str, typer.Option("--key", help="Your SSH key, such as ~/.ssh/id_ed25519; it is only read.", metavar="FILE")
-    ],
-) -> None:
-    """Sign a run with your SSH key, so that others can verify that it is yours."""
-    from kiwiresearch.cli import output
-    from kiwiresearch.verify import sign_run
-
-    file = sign_run(folder_of(run), folder_of(key))
-    output.unbroken_line(f"Signed: {file}")
-    say("To verify it, others need your public key: kiwiresearch verify RUN --signer KEY.pub")
-
-
-def folder_of(run: str) -> Path:
-    """The folder of a run as a user named it."""
-    from kiwiresearch.system import expand_user
-
-    if not run.strip():
-        raise BadUsage("The folder name is empty.", remedy="Enter the folder of a run.")
-    return expand_user(run)
 
 
 def compare(

@@ -159,7 +159,7 @@ def _take_steps(
 
     with opened_case(wanted, writing=True, books=book or []) as case:
         case.with_model = with_model
-        tell = _until_reader_leaves(_print_event) if json else kin_output.StepLines(case).tell
+        tell = _until_pipe_closes(_print_event) if json else kin_output.StepLines(case).tell
         try:
             for source in sign_ins:
                 case.opened_sources.sign_in(
@@ -191,21 +191,21 @@ def _print_event(result: ResearchStep) -> None:
     sys.stdout.flush()
 
 
-def _until_reader_leaves(tell: Callable[[ResearchStep], None]) -> Callable[[ResearchStep], None]:
-    """Stop printing when the program that reads our output exits; the work on the case continues."""
+def _until_pipe_closes(tell: Callable[[ResearchStep], None]) -> Callable[[ResearchStep], None]:
+    """Stop printing once the pipe of our output is closed; the work on the case continues."""
     from kiwiresearch.errors import OutputPipeClosed
 
-    has_left = False
+    is_closed = False
 
-    def tell_if_read(result: ResearchStep) -> None:
-        nonlocal has_left
-        if not has_left:
+    def tell_if_open(result: ResearchStep) -> None:
+        nonlocal is_closed
+        if not is_closed:
             try:
                 tell(result)
             except OutputPipeClosed:
-                has_left = True
+                is_closed = True
 
-    return tell_if_read
+    return tell_if_open
 
 
 WORK_COMMANDS: dict[str, Callable[..., None]] = {"start": start, "step": step, "run": run}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kiwiresearch.cases import Basis, Case, EditRecord
     from kiwiresearch.kin import PersonId
 
-Note = Annotated[str, typer.Option("--note", help="Why you change it.", metavar="WORDS")]
+Note = Annotated[str, typer.Option("--note", help="Why you are making this change.", metavar="WORDS")]
 SourceTitle = Annotated[
     str, typer.Option("--source", help="The title of your source, such as a letter or a record.", metavar="TITLE")
 ]
@@ -72,7 +72,7 @@ def add(
     given = FORMS.get(what)
     if given is None or len(words) != len(given):
         forms = "; ".join(f"{name} {' '.join(parts)}" for name, parts in FORMS.items())
-        raise BadUsage(f"This is not something to add: {' '.join((what, *words))!r}.", remedy=f"Use one of: {forms}.")
+        raise BadUsage(f"Cannot add {' '.join((what, *words))!r}.", remedy=f"Use one of: {forms}.")
     basis = Basis(note, source, page, date, transcript, book_page, quote)
     with _edited(case, json=json, with_books=bool(book_page)) as found:
         if what == "person":
@@ -170,7 +170,7 @@ def split(
     *,
     facts: Annotated[
         str,
-        typer.Option("--facts", help="The IDs of what belongs to the second person, with commas.", metavar="IDS"),
+        typer.Option("--facts", help="IDs of what belongs to the second person, separated by commas.", metavar="IDS"),
     ],
     name: Annotated[str, typer.Option("--name", help="The name of the second person.", metavar="NAME")] = "",
     note: Note = "",

@@ -163,9 +163,9 @@ def print_evidence(name: str, rows: Sequence[FactRecord]) -> None:
         more = ", ".join(filter(None, (row.qualifier, row.when)))
         is_choice = fields[row.field] > 1 and row.field not in SEVERAL
         # Only among values that compete is one preferred: a person may have several children.
-        held = " ← preferred" if is_choice and row.preferred and row.status not in DISCARDED else ""
+        mark = " ← preferred" if is_choice and row.preferred and row.status not in DISCARDED else ""
         line("")
-        line(f"{FIELD_LABELS[row.field]}: {one_line(row.value)}{f' ({more})' if more else ''}{held}")
+        line(f"{FIELD_LABELS[row.field]}: {one_line(row.value)}{f' ({more})' if more else ''}{mark}")
         sure = "" if row.standing.status == "rejected" else f", {row.standing.confidence} confidence"
         unbroken_line(f"  {STANDING_LABELS[row.standing.status]}{sure}; ID {row.id[:SHORT_ID_CHARS]}")
         if row.why_rejected:

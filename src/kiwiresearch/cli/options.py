@@ -12,6 +12,7 @@ from kiwiresearch.errors import BadUsage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from kiwiresearch.workspace import Workspace
     from kiwiresearch.zim import MissingBooks, Shelf
@@ -77,6 +78,15 @@ def print_json(record: object) -> None:
     """Print a record as JSON; what could change a terminal or reorder a line is escaped, which keeps the values."""
     from kiwiresearch.codec import plain
     from kiwiresearch.ids import canonical_json
-    from kiwiresearch.text import UNSEEN_CODES
+    from kiwiresearch.text import CONTROL_CHARACTERS
 
-    print(UNSEEN_CODES.sub(lambda code: f"\\u{ord(code[0]):04x}", canonical_json(plain(record))))
+    print(CONTROL_CHARACTERS.sub(lambda code: f"\\u{ord(code[0]):04x}", canonical_json(plain(record))))
+
+
+def folder_of(run: str) -> Path:
+    """The folder of a run as a user named it."""
+    from kiwiresearch.system import expand_user
+
+    if not run.strip():
+        raise BadUsage("The folder name is empty.", remedy="Enter the folder of a run.")
+    return expand_user(run)

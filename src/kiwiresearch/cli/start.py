@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from kiwiresearch.errors import BadUsage, Interrupted, KiwiError, OutputLost, OutputPipeClosed
 
-COMMANDS = frozenset(
+COMMAND_NAMES = frozenset(
     [
         "ask",
         "atlas",
@@ -40,7 +40,7 @@ COMMANDS = frozenset(
         "worksheet",
     ]
 )
-"""Listed here so that a topic is recognised without importing the commands; a test compares the two."""
+"""Listed here so that a topic is recognised without importing the commands; a test compares them with `app.py`."""
 
 PROGRAM_OPTIONS = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
@@ -65,7 +65,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     try:
         words = _without_help_command(arguments)
-        if words and words[0] not in COMMANDS and words[0] not in PROGRAM_OPTIONS:
+        if words and words[0] not in COMMAND_NAMES and words[0] not in PROGRAM_OPTIONS:
             _check_for_typo(words)
             words = ["research", *words]  # words that do not start with a command are a topic
         from kiwiresearch.cli.app import program
@@ -122,7 +122,7 @@ def _without_help_command(arguments: Sequence[str]) -> list[str]:
     """'help' and 'help ask' as '--help' and 'ask --help'; 'help desk' is a topic."""
     if len(arguments) == 1 and arguments[0] == "help":
         return ["--help"]
-    if len(arguments) == 2 and arguments[0] == "help" and arguments[1] in COMMANDS:
+    if len(arguments) == 2 and arguments[0] == "help" and arguments[1] in COMMAND_NAMES:
         return [arguments[1], "--help"]
     return list(arguments)
 
@@ -132,7 +132,7 @@ def _check_for_typo(words: Sequence[str]) -> None:
     import difflib
 
     # Many topics begin with 'king', which is not a typo of 'kin'.
-    near = difflib.get_close_matches(words[0], COMMANDS - {"kin"}, n=1, cutoff=0.75)
+    near = difflib.get_close_matches(words[0], COMMAND_NAMES - {"kin"}, n=1, cutoff=0.75)
     topic = " ".join(itertools.takewhile(lambda word: not word.startswith("-"), words))
     if near and (topic != words[0] or topic.islower()):  # 'Atlas' alone is a topic
         raise BadUsage(
@@ -167,7 +167,7 @@ def _output_error(problem: OSError) -> Exception:
     return OutputPipeClosed() if isinstance(problem, BrokenPipeError) else OutputLost(problem.strerror or str(problem))
 
 
-def _fill_standard_error() -> None:
+def _ensure_stderr_open() -> None:
     """If standard error is closed, open the null device there, or the next opened file would receive all messages."""
     try:
         os.fstat(2)
@@ -180,7 +180,7 @@ def _fill_standard_error() -> None:
 
 def _protect_output() -> None:
     """Send the output of C libraries to the null device, so that only Python writes to our output."""
-    _fill_standard_error()
+    _ensure_stderr_open()
     try:
         output_fd = os.dup(1)
     except OSError:  # started without standard output

@@ -74,7 +74,7 @@ def _is_list_page(page: CrawlCandidate, scoring: CrawlScoring) -> bool:
 
 def _full_branch(page: CrawlCandidate, scoring: CrawlScoring) -> float:
     surplus = scoring.branches.surplus(scoring.branch_of(page))
-    return max(NOVELTY["fullest_branch"], NOVELTY["full_branch"] * surplus)
+    return max(NOVELTY["most_full_branch"], NOVELTY["full_branch"] * surplus)
 
 
 def _depth(page: CrawlCandidate, scoring: CrawlScoring) -> float:

@@ -246,7 +246,7 @@ class _UnderstoodTopic(NamedTuple):
     subject: TopicSubject
     topics: dict[BookId, Topic]
     corrected: str
-    """The topic without typing errors; empty if it had none."""
+    """The topic without typos; empty if it had none."""
 
 
 def _understand(

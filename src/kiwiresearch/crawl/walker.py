@@ -132,12 +132,12 @@ class Walker:
             return StepResult(self._offer_senses(candidate, crawled, facts))
         if facts.is_list and self._settings.filters.lists == "exclude":
             return StepResult(_dropped(candidate, "it is a list page", facts))
-        known = _with_facts(candidate, facts)
+        with_facts = _with_facts(candidate, facts)
         runner_up = None if candidate.seed_reason else self._runner_up(candidate)
-        score = scoring.score(known)
+        score = scoring.score(with_facts)
         # With the same facts, reading it again would change nothing, so it would be put back forever.
         can_be_put_back = candidate.facts != facts and state.skip_count < MAX_SKIPS_PER_PAGE * self._settings.max_pages
-        if runner_up is not None and can_be_put_back and self._ranks_above(runner_up, known):
+        if runner_up is not None and can_be_put_back and self._ranks_above(runner_up, with_facts):
             self._reader.put_in_cache(ref, crawled)
             penalties = score_terms_text([term for term in score.terms if term.points < 0]) or "what it says"
             points = scoring.points(runner_up)
@@ -145,10 +145,10 @@ class Walker:
             other = f"{runner_up.title!r} has {points_text(points)}{unread}"
             why = f"{penalties}: {points_text(score.total)} points now, {other}"
             return StepResult(SkipStep(ref.book, ref.path, candidate.title, why, is_dropped=False, facts=facts))
-        if not candidate.seed_reason and scoring.topic_points(known) < MIN_TOPIC_POINTS:
+        if not candidate.seed_reason and scoring.topic_points(with_facts) < MIN_TOPIC_POINTS:
             weak = _dropped(candidate, "it has next to nothing to do with the topic", facts)
             return StepResult(replace(weak, is_weak=True))
-        return self._visit(known, crawled, facts, runner_up)
+        return self._visit(with_facts, crawled, facts, runner_up)
 
     def _visit(
         self, candidate: CrawlCandidate, crawled: CrawledPage, facts: PageFacts, runner_up: CrawlCandidate | None
@@ -183,12 +183,12 @@ class Walker:
         )
         return StepResult(step, page)
 
-    def _ranks_above(self, other: CrawlCandidate, known: CrawlCandidate) -> bool:
+    def _ranks_above(self, other: CrawlCandidate, with_facts: CrawlCandidate) -> bool:
         """Whether another candidate should be read before this one is visited."""
-        if self._settings.strategy == "bfs" and other.depth != known.depth:
-            return other.depth < known.depth
+        if self._settings.strategy == "bfs" and other.depth != with_facts.depth:
+            return other.depth < with_facts.depth
         expected = self.state.scoring.expected_points
-        return (-expected(other), other.depth, other.ref) < (-expected(known), known.depth, known.ref)
+        return (-expected(other), other.depth, other.ref) < (-expected(with_facts), with_facts.depth, with_facts.ref)
 
     def _follow_redirect(self, candidate: CrawlCandidate, page: PageDoc) -> SkipStep:
         """Drop a page that only redirects to another, and offer that one instead."""
@@ -246,6 +246,6 @@ def _dropped(candidate: CrawlCandidate, why: str, facts: PageFacts | None = None
 
 def _with_facts(candidate: CrawlCandidate, facts: PageFacts) -> CrawlCandidate:
     """A copy of the candidate with the facts of its page, to see how it would score."""
-    known = copy(candidate)
-    known.set_facts(facts)
-    return known
+    with_facts = copy(candidate)
+    with_facts.set_facts(facts)
+    return with_facts

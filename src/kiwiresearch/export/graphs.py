@@ -12,21 +12,21 @@ from typing import Generic, Literal, TypeVar
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kiwiresearch.runs import RunGraph, RunGraphLink, RunGraphPage
-from kiwiresearch.text import UNSEEN_CODES, inert_cell
+from kiwiresearch.text import CONTROL_CHARACTERS, inert_cell
 
 SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 
 
-def xml_root(name: str, space: str, schema: str, **attributes: str) -> Element:
+def xml_root(name: str, namespace: str, schema: str, **attributes: str) -> Element:
     """The root element of a format with a namespace and a schema."""
-    spaces = {"xmlns": space, "xmlns:xsi": SCHEMA_INSTANCE, "xsi:schemaLocation": f"{space} {schema}"}
-    return Element(name, spaces | attributes)
+    declared = {"xmlns": namespace, "xmlns:xsi": SCHEMA_INSTANCE, "xsi:schemaLocation": f"{namespace} {schema}"}
+    return Element(name, declared | attributes)
 
 
 def xml_document(root: Element) -> str:
-    """An XML document, one element a line; codes that are not seen are written as numbers, which keeps the values."""
+    """An XML document, one element a line; control and direction characters become numbers, which keeps the values."""
     indent(root)
-    body = UNSEEN_CODES.sub(lambda code: f"&#x{ord(code[0]):X};", tostring(root, encoding="unicode"))
+    body = CONTROL_CHARACTERS.sub(lambda code: f"&#x{ord(code[0]):X};", tostring(root, encoding="unicode"))
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
 
 
@@ -43,12 +43,12 @@ class GraphField(Generic[Thing]):
     kind: FieldKind
     of: Callable[[Thing], Value]
 
-    def spelled(self, thing: Thing) -> str:
+    def as_text(self, thing: Thing) -> str:
         """The value as text; empty if there is none."""
-        return spelled(self.of(thing))
+        return as_text(self.of(thing))
 
 
-def spelled(value: Value) -> str:
+def as_text(value: Value) -> str:
     """The shortest form of a number that reads back the same; a text unchanged."""
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
@@ -127,7 +127,7 @@ def _declare_graphml(root: Element, owner: str, fields: Sequence[GraphField[Thin
 
 def _write_graphml(element: Element, owner: str, fields: Sequence[GraphField[Thing]], thing: Thing) -> None:
     for field in fields:
-        if text := field.spelled(thing):
+        if text := field.as_text(thing):
             SubElement(element, "data", key=_graphml_key(owner, field.name)).text = text
 
 
@@ -147,11 +147,11 @@ def gexf(run: RunGraph) -> str:
     _declare_gexf(graph, "edge", LINK_FIELDS)
     nodes = SubElement(graph, "nodes", count=str(len(run.pages)))
     for page in run.pages:
-        _write_gexf(SubElement(nodes, "node", id=page.ref, label=PAGE_LABEL.spelled(page)), PAGE_FIELDS, page)
+        _write_gexf(SubElement(nodes, "node", id=page.ref, label=PAGE_LABEL.as_text(page)), PAGE_FIELDS, page)
     edges = SubElement(graph, "edges", count=str(len(run.links)))
     for index, link in enumerate(run.links):
         ends = {"id": f"e{index}", "source": link.source, "target": link.target, "type": "directed"}
-        edge = SubElement(edges, "edge", ends, weight=LINK_WEIGHT.spelled(link), label=LINK_LABEL.spelled(link))
+        edge = SubElement(edges, "edge", ends, weight=LINK_WEIGHT.as_text(link), label=LINK_LABEL.as_text(link))
         _write_gexf(edge, LINK_FIELDS, link)
     return xml_document(root)
 
@@ -165,7 +165,7 @@ def _declare_gexf(graph: Element, owner: str, fields: Sequence[GraphField[Thing]
 def _write_gexf(element: Element, fields: Sequence[GraphField[Thing]], thing: Thing) -> None:
     values = SubElement(element, "attvalues")
     for field in fields:
-        if text := field.spelled(thing):
+        if text := field.as_text(thing):
             SubElement(values, "attvalue", {"for": field.name, "value": text})
 
 
@@ -230,7 +230,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
 def _cell(value: Value) -> str:
     """A number unchanged; text that looks like a formula gets a leading apostrophe."""
     if not isinstance(value, str):
-        return spelled(value)
+        return as_text(value)
     # Gephi reads a backslash before a quote as an escape, and misses the end of the cell
     text = BACKSLASHES.sub(r"\g<0> ", value)
     return inert_cell(text)

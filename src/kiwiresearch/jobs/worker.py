@@ -338,8 +338,8 @@ class Worker:
 
     def _renew_leases(self) -> None:
         """Renew our leases before expiring others: this machine may have been suspended, so ours may be overdue."""
-        is_alone = self.is_idle and not self._store.is_server
-        if not self._claim_if_due("renewal", IDLE_POLL_S if is_alone else RENEW_S):
+        may_renew_rarely = self.is_idle and not self._store.is_server
+        if not self._claim_if_due("renewal", IDLE_POLL_S if may_renew_rarely else RENEW_S):
             return
         for leased in self._leased_jobs():
             leased.renew(LEASE_S, self._grace_s)

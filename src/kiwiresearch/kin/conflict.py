@@ -1,6 +1,6 @@
 """The conflicts of a tree: competing values ranked by their evidence, with the records that would settle them.
 
-Finding, ranking and describing use the same values, whose classes fill half of this module.
+Finding, ranking and describing use the same values, so they are in one module.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class ValueRank(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class CompetingAssertion(Record):
-    """A competing value, and how far it is believed."""
+class CompetingAssertionRecord(Record):
+    """A competing value as JSON, with its confidence."""
 
     value: str
     source_tier: int
@@ -82,8 +82,8 @@ class CompetingAssertion(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class CompetingClaim(Record):
-    """A competing value, and the evidence for it."""
+class CompetingClaimRecord(Record):
+    """A competing value as JSON, with the evidence for it."""
 
     value: str
     source: str
@@ -108,8 +108,8 @@ class ConflictRecord(Record):
     conflict_id: str
     person: PersonId
     field: FieldName
-    competing_assertions: tuple[CompetingAssertion, ...]
-    competing_claims: tuple[CompetingClaim, ...]
+    competing_assertions: tuple[CompetingAssertionRecord, ...]
+    competing_claims: tuple[CompetingClaimRecord, ...]
     """The same values in the same order."""
     llm_analysis: ConflictAnalysis
     analysis: str
@@ -134,7 +134,7 @@ class Conflict:
     conflict_id: str
     person: PersonId
     field: FieldName
-    competing_assertions: tuple[CompetingValue, ...]
+    values: tuple[CompetingValue, ...]
     evidence_ranking: tuple[ValueRank, ...]
     recommended_index: int | None
     rationale: Message
@@ -147,7 +147,7 @@ class Conflict:
     def recommended_value(self) -> str | None:
         """The value with the best evidence; None if the evidence decides nothing."""
         index = self.recommended_index
-        return None if index is None else self.competing_assertions[index].value
+        return None if index is None else self.values[index].value
 
     @property
     def is_tentative(self) -> bool:
@@ -156,23 +156,22 @@ class Conflict:
     def record(self) -> ConflictRecord:
         """The conflict as data; the specification has two names for some keys, so both are given."""
         ranking, value, actions = self.evidence_ranking, self.recommended_value, self.next_actions
-        values = self.competing_assertions
         return ConflictRecord(
             conflict_id=self.conflict_id,
             person=self.person,
             field=self.field,
             competing_assertions=tuple(
-                CompetingAssertion(competing_value.value, competing_value.source_tier, competing_value.confidence)
-                for competing_value in values
+                CompetingAssertionRecord(competing_value.value, competing_value.source_tier, competing_value.confidence)
+                for competing_value in self.values
             ),
             competing_claims=tuple(
-                CompetingClaim(
+                CompetingClaimRecord(
                     competing_value.value,
                     "; ".join(competing_value.sources),
                     competing_value.source_tier,
                     competing_value.evidence_type,
                 )
-                for competing_value in values
+                for competing_value in self.values
             ),
             llm_analysis=ConflictAnalysis(ranking, value, self.rationale, actions),
             analysis=self.rationale,
@@ -195,8 +194,8 @@ METHOD_RANK = {"user": 0, "lead": 0, "plugin": 1, "wikidata": 1, "gedcom": 1, "i
 """Where the opening sentence of a page and its infobox differ, the sentence is right five times out of six."""
 PRECISION_RANK = {"day": 0, "month": 1, "season": 2, "year": 3, "decade": 4, "century": 5, "millennium": 6, "age": 7}
 UNSEEN_VALUE_SHARE = 0.15
-"""The share of belief reserved for values that have not been found."""
-# The most that a value is believed, without and with an original record of the event.
+"""The share of confidence reserved for values that have not been found."""
+# The highest confidence of a value, without and with an original record of the event.
 MAX_SHARE_WITHOUT_RECORD, MAX_SHARE = 0.75, 0.95
 UNKNOWN_SOURCE = Source("", "", Message("an unknown source", "conflict.unknown_source"))
 
@@ -223,10 +222,10 @@ def weigh(tree: Tree, group: ValueGroup, problem: str) -> EvidenceWeight:
     best = min(evidence, key=lambda item: _class_of(tree, item), default=None)
     source = _source(tree, best.source) if best else UNKNOWN_SOURCE
     information, form, official = _class_of(tree, best) if best else (2, 2, 1)
-    is_disputed = all(statement.is_disputed for statement in group.facts)
+    is_disputed = all(fact.is_disputed for fact in group.facts)
     origins = _origins(tree, evidence)
-    support = _support(origins, max((statement.confidence for statement in group.facts), default=0.0))
-    is_chosen = any(statement.is_chosen for statement in group.facts)
+    support = _support(origins, max((fact.confidence for fact in group.facts), default=0.0))
+    is_chosen = any(fact.is_chosen for fact in group.facts)
     # Compared element by element: each criterion counts only if all before it are equal.
     evidence_class = (int(not is_chosen), int(bool(problem) or is_disputed), information, form, official)
     method = min((METHOD_RANK[item.method] for item in evidence), default=3)
@@ -339,12 +338,12 @@ def _conflict(tree: Tree, person: PersonId, field: FieldName, groups: tuple[Valu
     # Value and id make the order total, so that equal evidence gives the same order in every run.
     order = sorted(range(len(groups)), key=lambda at: (weights[at].sort_key, groups[at].value, groups[at].facts[0].id))
     weights = [weights[at] for at in order]
-    beliefs = confidences(weights)
+    confidence_values = confidences(weights)
     competing = tuple(
-        _competing(field, groups[at], weight, belief, problems[at])
-        for at, weight, belief in zip(order, weights, beliefs, strict=True)
+        _competing(field, groups[at], weight, confidence, problems[at])
+        for at, weight, confidence in zip(order, weights, confidence_values, strict=True)
     )
-    status = _status(weights, beliefs)
+    status = _status(weights, confidence_values)
     winner = groups[order[0]]
     place = _place(tree, person, field)
     return Conflict(
@@ -355,30 +354,30 @@ def _conflict(tree: Tree, person: PersonId, field: FieldName, groups: tuple[Valu
         tuple(ValueRank.of(at, at + 1, weight.reason) for at, weight in enumerate(weights)),
         None if status == "open" else 0,
         _rationale(status, [groups[at] for at in order], weights),
-        beliefs[0],
+        confidence_values[0],
         status,
         next_steps(field, winner.when or tree.persons[person].birth, place, has_primary=weights[0].has_record),
     )
 
 
 def _competing(
-    field: FieldName, group: ValueGroup, weight: EvidenceWeight, belief: float, problem: str
+    field: FieldName, group: ValueGroup, weight: EvidenceWeight, confidence: float, problem: str
 ) -> CompetingValue:
     return CompetingValue(
         DateText(group.when) if group.when and field in DATE_FIELDS else group.value,
-        tuple(statement.id for statement in group.facts),
+        tuple(fact.id for fact in group.facts),
         weight.sources,
         weight.tier,
         weight.evidence_type,
-        belief,
+        confidence,
         weight.evidence_class,
         problem,
     )
 
 
-def _status(weights: list[EvidenceWeight], beliefs: list[float]) -> ResolutionStatus:
+def _status(weights: list[EvidenceWeight], confidence_values: list[float]) -> ResolutionStatus:
     first, second = weights[0], weights[1]
-    if first.evidence_class < second.evidence_class or beliefs[0] - beliefs[1] >= CLEAR_MARGIN:
+    if first.evidence_class < second.evidence_class or confidence_values[0] - confidence_values[1] >= CLEAR_MARGIN:
         return "resolved"
     return "tentative" if first.sort_key < second.sort_key else "open"
 

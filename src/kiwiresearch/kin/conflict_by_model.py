@@ -84,31 +84,31 @@ def _lines(conflict: Conflict) -> list[str]:
     return [
         f"{at} | {printable(value.value)} | {printable('; '.join(value.sources))} | tier {value.source_tier}"
         f" | {value.evidence_type}"
-        for at, value in enumerate(conflict.competing_assertions)
+        for at, value in enumerate(conflict.values)
     ]
 
 
 def reorder_values(conflict: Conflict, analysis: Analysis, by: str) -> Conflict:
     """The conflict with equally supported values in the model's order; an incomplete ranking changes nothing."""
-    count = len(conflict.competing_assertions)
+    count = len(conflict.values)
     ranks = {place.claim_index: place.rank for place in analysis.evidence_ranking}
     if sorted(ranks) != list(range(count)) or len(set(ranks.values())) != count or not conflict.is_tentative:
         return conflict
-    standings = [competing_value.evidence_class for competing_value in conflict.competing_assertions]
+    standings = [competing_value.evidence_class for competing_value in conflict.values]
     # The class of evidence comes first, so the model decides only between values of the same class.
     order = sorted(range(count), key=lambda at: (standings[at], ranks[at]))
     best = order[0]
     if analysis.recommended_index != best or best == conflict.recommended_index:
         return conflict
     reasons = {value_rank.claim_index: value_rank.reason for value_rank in conflict.evidence_ranking}
-    value = conflict.competing_assertions[best].value
+    value = conflict.values[best].value
     text = f"{conflict.rationale} Between values with equally good evidence, a model prefers “{value}”."
     return replace(
         conflict,
         evidence_ranking=tuple(ValueRank.of(at, rank, reasons[at]) for rank, at in enumerate(order, 1)),
         recommended_index=best,
         rationale=Message(text, "conflict.by_model", why=conflict.rationale, value=value),
-        confidence=min(analysis.confidence, conflict.competing_assertions[best].confidence),
+        confidence=min(analysis.confidence, conflict.values[best].confidence),
         resolution_status="tentative",
         decided_by=f"model {by}",
     )

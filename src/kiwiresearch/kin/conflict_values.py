@@ -63,7 +63,7 @@ SINGLE_VALUE_FIELDS: tuple[FieldName, ...] = (
 """Fields with one true value. A person may have several names, titles and children without any conflict."""
 SINGLE_MARRIAGE_FIELDS: tuple[FieldName, ...] = ("marriage_date", "marriage_place")
 """Fields with one true value if the person married once."""
-WEDDING_DAYS_APART = 31
+MAX_WEDDING_GAP_DAYS = 31
 """A couple may have married twice within this many days, at the registry and in church."""
 
 DATE_COMPARISONS: dict[str, ValueComparison] = {
@@ -86,7 +86,7 @@ def compare_values(
         if first is None or second is None:
             return "incomparable"
         found = DATE_COMPARISONS[date_relation(first, second)]
-        is_near = abs(first.earliest - second.earliest) <= WEDDING_DAYS_APART
+        is_near = abs(first.earliest - second.earliest) <= MAX_WEDDING_GAP_DAYS
         return "overlap" if field == "marriage_date" and found == "conflict" and is_near else found
     if field in PLACE_FIELDS:
         return _compare_places(one, other)
@@ -135,7 +135,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class CompetingStatement:
+class CompetingFact:
     """A fact, or a tie to a parent, that takes part in a conflict."""
 
     id: str
@@ -152,7 +152,7 @@ class CompetingStatement:
 class ValueGroup:
     """Facts that agree; the first is the most exact."""
 
-    facts: tuple[CompetingStatement, ...]
+    facts: tuple[CompetingFact, ...]
 
     @property
     def value(self) -> str:
@@ -164,7 +164,7 @@ class ValueGroup:
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        return tuple({item.id: item for statement in self.facts for item in statement.evidence}.values())
+        return tuple({item.id: item for fact in self.facts for item in fact.evidence}.values())
 
 
 def birth_parent_ties(tree: Tree) -> dict[PersonId, list[Relationship]]:
@@ -178,10 +178,10 @@ def birth_parent_ties(tree: Tree) -> dict[PersonId, list[Relationship]]:
 
 def competing_facts(
     tree: Tree, person: PersonId, field: FieldName, ties: Sequence[Relationship] = ()
-) -> tuple[CompetingStatement, ...]:
-    """All statements about a field; for parents, ties as well as facts."""
+) -> tuple[CompetingFact, ...]:
+    """All that compete for a field: facts, and for parents also ties."""
     facts = [
-        CompetingStatement(
+        CompetingFact(
             fact.id,
             fact.value,
             fact.when,
@@ -196,38 +196,38 @@ def competing_facts(
     return (*facts, *_parents(tree, field, ties))
 
 
-def _parents(tree: Tree, field: FieldName, ties: Sequence[Relationship]) -> Iterator[CompetingStatement]:
+def _parents(tree: Tree, field: FieldName, ties: Sequence[Relationship]) -> Iterator[CompetingFact]:
     sex = SEX_OF_PARENT.get(field)
     for tie in ties:
         parent = tree.persons.get(tie.first)
         if sex and parent and parent.sex == sex:
             is_disputed = tie.status == "disputed" or tie.qualifier == "disputed"
-            yield CompetingStatement(
+            yield CompetingFact(
                 tie.id, parent.name, None, tie.evidence, tie.confidence, is_disputed, bool(tie.decision)
             )
 
 
-def group_values(field: FieldName, statements: Sequence[CompetingStatement]) -> tuple[ValueGroup, ...]:
+def group_values(field: FieldName, facts: Sequence[CompetingFact]) -> tuple[ValueGroup, ...]:
     """The competing values; a fact that fits several of them supports none."""
     # The most exact value founds a group, so that '1819' joins '24 May 1819' and not the other way round.
-    exact_first = sorted(statements, key=lambda statement: (_width(statement), statement.value, statement.id))
-    groups: list[list[CompetingStatement]] = []
-    for statement in exact_first:
-        fitting = [group for group in groups if _fits(field, statement, group[0])]
+    exact_first = sorted(facts, key=lambda fact: (_width(fact), fact.value, fact.id))
+    groups: list[list[CompetingFact]] = []
+    for fact in exact_first:
+        fitting = [group for group in groups if _fits(field, fact, group[0])]
         if not fitting:
-            groups.append([statement])
+            groups.append([fact])
         elif len(fitting) == 1:
-            fitting[0].append(statement)
+            fitting[0].append(fact)
     return tuple(ValueGroup(tuple(group)) for group in groups)
 
 
-def _fits(field: FieldName, one: CompetingStatement, other: CompetingStatement) -> bool:
+def _fits(field: FieldName, one: CompetingFact, other: CompetingFact) -> bool:
     return compare_values(field, one.value, other.value, one.when, other.when) != "conflict"
 
 
-def _width(statement: CompetingStatement) -> int:
+def _width(fact: CompetingFact) -> int:
     """How exact a value is: the number of days of a date; longer names and places are more exact."""
-    if statement.when is None:
-        return -len(statement.value)
-    first, last = statement.when.possible_days()
+    if fact.when is None:
+        return -len(fact.value)
+    first, last = fact.when.possible_days()
     return last - first

@@ -31,7 +31,7 @@ class ConflictPosition:
     """What a conflict says of one of its values."""
 
     is_recommended: bool
-    belief: float
+    confidence: float
 
 
 def conflict_positions(conflicts: Iterable[Conflict]) -> Mapping[str, ConflictPosition]:
@@ -39,7 +39,7 @@ def conflict_positions(conflicts: Iterable[Conflict]) -> Mapping[str, ConflictPo
     return {
         fact: ConflictPosition(conflict.recommended_index == at, value.confidence)
         for conflict in conflicts
-        for at, value in enumerate(conflict.competing_assertions)
+        for at, value in enumerate(conflict.values)
         for fact in value.facts
     }
 
@@ -50,7 +50,7 @@ def standing_of(stated: Fact | Relationship, position: ConflictPosition | None =
     if stated.status not in DISCARDED and stated.is_entered:
         return Standing("entered", confidence_level(stated.confidence))
     if stated.status not in DISCARDED and position and not stated.decision:
-        return Standing("accepted" if position.is_recommended else "competing", confidence_level(position.belief))
+        return Standing("accepted" if position.is_recommended else "competing", confidence_level(position.confidence))
     is_disputed = isinstance(stated, Relationship) and stated.qualifier == "disputed" and not stated.decision
     if is_disputed and stated.status not in DISCARDED:
         return Standing("competing", confidence_level(stated.confidence))

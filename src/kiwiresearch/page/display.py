@@ -53,14 +53,14 @@ def mark_tags(found: Sequence[tuple[Extent, ...]]) -> Iterator[Insertion]:
         if begin >= end:
             continue
         number = names.pop(start, 0)
-        yield Insertion(begin, 2, f'<mark{_name(number)} class="kiwi-mark">')
+        yield Insertion(begin, 2, f'<mark{_id_attribute(number)} class="kiwi-mark">')
         yield Insertion(end, 0, "</mark>")
         last = end
     for start, number in names.items():  # these are inside others
-        yield Insertion(start, 1, f"<span{_name(number)}></span>")
+        yield Insertion(start, 1, f"<span{_id_attribute(number)}></span>")
 
 
-def _name(number: int) -> str:
+def _id_attribute(number: int) -> str:
     """The id attribute of a mark, to which links lead; none for 0."""
     return f' id="{MARK_ID if number == 1 else f"{MARK_ID}-{number}"}"' if number else ""
 
@@ -238,10 +238,10 @@ class _MarkupWriter:
             return token
         # Long tags are not cached either, or one page could fill the memory with them.
         if self._scripts or len(token) > MAX_CACHED_TAG_CHARS or PAGE_DEPENDENT.search(token):
-            return self._token(token)
+            return self._cleaned_token(token)
         return _clean_page_independent_tag(token)
 
-    def _token(self, token: str) -> str:
+    def _cleaned_token(self, token: str) -> str:
         if token.startswith(("<!", "<?")):
             return ""
         tag, _, rest = token[1:].partition(">")
@@ -267,10 +267,10 @@ class _MarkupWriter:
     def _in_head(self, name: str, attributes: dict[str, str]) -> str:
         if name == "meta":
             # Any other <meta> could redirect, or declare another charset or policy.
-            is_size = attributes.get("name", "").lower() == "viewport"
+            is_viewport = attributes.get("name", "").lower() == "viewport"
             return (
                 f'<meta name="viewport" content="{_escape_attribute(attributes.get("content", ""))}">'
-                if is_size
+                if is_viewport
                 else ""
             )
         rel = attributes.get("rel", "").lower().split()
@@ -308,7 +308,7 @@ class _MarkupWriter:
         if name in FILE_ATTRIBUTES:
             return escape(url) if (url := self._addresses.file(unescape(value))) else None
         if name in SRCSET_ATTRIBUTES:
-            return escape(kept) if (kept := self._list(unescape(value))) else None
+            return escape(kept) if (kept := self._cleaned_srcset(unescape(value))) else None
         if name == "class" and RESERVED_PREFIX in value.lower():
             return _escape_attribute(
                 " ".join(word for word in value.split() if not word.lower().startswith(RESERVED_PREFIX))
@@ -329,7 +329,7 @@ class _MarkupWriter:
         url = self._addresses.file(href) if element in ("image", "feimage") else ""
         return escape(url) if url else None
 
-    def _list(self, value: str) -> str:
+    def _cleaned_srcset(self, value: str) -> str:
         """A srcset without the pictures outside the book."""
         kept = []
         for candidate in re.split(r",\s", UNSPACED_CANDIDATE.sub(r"\1, ", value)):
@@ -349,7 +349,7 @@ MAX_CACHED_TAG_CHARS = 500
 @lru_cache(maxsize=10_000)
 def _clean_page_independent_tag(token: str) -> str:
     """A tag whose output is the same on every page."""
-    return _MarkupWriter(NO_ADDRESSES, scripts=False, has_marks=False)._token(token)
+    return _MarkupWriter(NO_ADDRESSES, scripts=False, has_marks=False)._cleaned_token(token)
 
 
 def _is_outside(attributes: dict[str, str]) -> bool:

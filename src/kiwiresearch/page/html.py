@@ -88,10 +88,11 @@ def _tex(tag: str) -> str:
 MAX_DEPTH = 512
 """Browsers stop nesting here too; beyond it the parser's time grows with the square of the depth."""
 
-DEEP_PAGE = 4_000
+MIN_TAGS_TO_FLATTEN = 4_000
 """Only pages with more tags than this can be nested too deeply."""
 
-LARGE_PAGE = 100_000
+LARGE_PAGE_BYTES = 100_000
+"""Only pages above this size are searched for endless tags."""
 ENDLESS_TAG = re.compile(rb"(<[a-zA-Z][^<>\s]{0,64})[^<>]{16384,}")
 """A tag with thousands of attributes; the parser compares each with all others."""
 
@@ -230,14 +231,15 @@ BOXES = (
     "#catlinks, table.infobox, div.infobox, aside.infobox, table.toccolours, table.biota, .thumb, .ambox, .metadata, "
     'table[style*="float:right"], table[style*="float: right"], table[align="right"]'
 )
-"""Only the cuts that pay: every further selector takes time on each page."""
+"""Only what is worth cutting out: every further selector takes time on each page."""
 
 HEAD_BYTES = 4_096
 
 
 MAX_PAGE_BYTES = 4 * 2**20
 """How much of a page is read. Longer ones are rare, mostly whole books, and would take the memory of a server."""
-MAX_TAG_BYTES = 65_536
+CUT_SEARCH_BYTES = 65_536
+"""How far before that limit the start of a tag is searched, to cut the page there."""
 CUT_NOTICE = "This page is too large to be read whole: this is its beginning."
 
 
@@ -245,7 +247,7 @@ def bounded(content: bytes) -> bytes:
     """The content of a page, or if that is too large its beginning, which does not end within a tag."""
     if len(content) <= MAX_PAGE_BYTES:
         return content
-    end = content.rfind(b"<", MAX_PAGE_BYTES - MAX_TAG_BYTES, MAX_PAGE_BYTES)
+    end = content.rfind(b"<", MAX_PAGE_BYTES - CUT_SEARCH_BYTES, MAX_PAGE_BYTES)
     return content[: end if end > 0 else MAX_PAGE_BYTES]
 
 
@@ -263,9 +265,9 @@ def _prepared(content: bytes) -> bytes:
         content.decode()
     except UnicodeDecodeError:
         content = _decoded(content).encode("utf-8", "replace")
-    if len(content) > LARGE_PAGE:
+    if len(content) > LARGE_PAGE_BYTES:
         content = ENDLESS_TAG.sub(rb"\1", content)
-    if len(content) > 3 * DEEP_PAGE and content.count(b"<") > DEEP_PAGE:
+    if len(content) > 3 * MIN_TAGS_TO_FLATTEN and content.count(b"<") > MIN_TAGS_TO_FLATTEN:
         content = _flattened(content)
     return content
 

@@ -27,7 +27,7 @@ from kiwiresearch.text import encodable
 # The last three are spare tokens of the base model, to which training gave these meanings.
 CLS, SEP, SENTENCE, HEADING, PRONOUN = "[CLS]", "[SEP]", "[unused0]", "[unused1]", "[unused2]"
 MAX_TOKENS = 288
-MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, MAX_HEADING = 48, 24, 16
+MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, MAX_HEADING_TOKENS = 48, 24, 16
 TITLE_UNIT = -1
 """The number of the title among the units."""
 MAX_CHARS = 4_000
@@ -104,12 +104,12 @@ class InputEncoder:
 
     def windows(self, question: str, text: TextToRead) -> Iterator[Window]:
         """The text in windows; each starts with the last sentence of the one before."""
-        asked, place, title = self._head(question, text)
+        asked, context_ids, title = self._prefix(question, text)
         coded = self._tokenizer.encode_batch([_clean(unit) for unit in text.units], add_special_tokens=False)
-        room = self._max_tokens - len(asked) - len(place) - 1
+        room = self._max_tokens - len(asked) - len(context_ids) - 1
         first = 0
         while first < len(coded):
-            ids = [*asked, *place]
+            ids = [*asked, *context_ids]
             units: list[PlacedUnit] = []
             number = first
             while number < len(coded):
@@ -127,21 +127,21 @@ class InputEncoder:
                 return
             first = max(number - 1, first + 1)
 
-    def pronoun(self, text: TextToRead, at: int, end: int) -> Window:
+    def pronoun_window(self, text: TextToRead, at: int, end: int) -> Window:
         """A text whose last unit has a pronoun at `[at:end]`; if it does not fit, the first units are left out."""
         *before, last = text.units
         word = last[at:end]
-        asked, place, title = self._head(word.lower(), text)
-        head = self._tokenizer.encode(_clean(last[:at]), add_special_tokens=False)
+        asked, context_ids, title = self._prefix(word.lower(), text)
+        before_ids = self._tokenizer.encode(_clean(last[:at]), add_special_tokens=False)
         tail = [self._special_id[PRONOUN], *self._ids(last[at:], self._max_tokens)]
-        coded = [*self._tokenizer.encode_batch([_clean(unit) for unit in before], add_special_tokens=False), head]
-        room = self._max_tokens - len(asked) - len(place) - 1
+        coded = [*self._tokenizer.encode_batch([_clean(unit) for unit in before], add_special_tokens=False), before_ids]
+        room = self._max_tokens - len(asked) - len(context_ids) - 1
         # The words after the pronoun get at most half of the room: names before it matter more.
-        tail = tail[: max(room // 2 - len(head.ids), 2)]
+        tail = tail[: max(room // 2 - len(before_ids.ids), 2)]
         first = 0
         while first < len(coded) - 1 and sum(len(item.ids) + 1 for item in coded[first:]) + len(tail) > room:
             first += 1
-        ids = [*asked, *place]
+        ids = [*asked, *context_ids]
         units = []
         for number in range(first, len(coded)):
             taken = coded[number].ids[: room - len(tail) - 1]
@@ -151,15 +151,19 @@ class InputEncoder:
         ids += [*tail, self._special_id[SEP]]
         return _window(ids, len(asked), units, title)
 
-    def _head(self, question: str, text: TextToRead) -> tuple[list[int], list[int], PlacedUnit]:
+    def _prefix(self, question: str, text: TextToRead) -> tuple[list[int], list[int], PlacedUnit]:
         """The encoded question, the encoded title and heading, and where the title is."""
         asked = [self._special_id[CLS], *self._ids(question, MAX_QUESTION_TOKENS), self._special_id[SEP]]
         coded = self._tokenizer.encode(_clean(text.title), add_special_tokens=False)
         title = PlacedUnit(
             TITLE_UNIT, len(asked) - 1, tuple((start, end) for start, end in coded.offsets[:MAX_TITLE_TOKENS])
         )
-        place = [*coded.ids[:MAX_TITLE_TOKENS], self._special_id[HEADING], *self._ids(text.heading, MAX_HEADING)]
-        return asked, place, title
+        context_ids = [
+            *coded.ids[:MAX_TITLE_TOKENS],
+            self._special_id[HEADING],
+            *self._ids(text.heading, MAX_HEADING_TOKENS),
+        ]
+        return asked, context_ids, title
 
     def encode_text(self, text: str, max_tokens: int = 126) -> tuple[int, ...]:
         return (self._special_id[CLS], *self._ids(text, max_tokens), self._special_id[SEP])
@@ -233,7 +237,7 @@ class Reader:
                 )
         self.id = f"{manifest['name']}-{manifest['sha256']['reader.onnx'][:12]}"
         self._encoder = InputEncoder(tokenizer_of(content["words.txt"].decode().split("\n")))
-        self._session = _session(content["reader.onnx"], threads)
+        self._session = _open_session(content["reader.onnx"], threads)
         self._lock = Lock()
 
     def read(self, question: str, texts: Sequence[TextToRead]) -> list[TextScores]:
@@ -246,7 +250,7 @@ class Reader:
         The rest, up to 1, is the probability that it refers to none of them; a name outside the window has 0.
         """
         # The odds of a name against "none of them", as `exp` of the difference of logits; "none" itself has the odds 1.
-        window = self._encoder.pronoun(text, at, end)
+        window = self._encoder.pronoun_window(text, at, end)
         spans = self._run(window.ids, window.kinds, ["spans_of_tokens"])[0][0]
         no_answer = float(spans[0].sum())
 
@@ -257,7 +261,7 @@ class Reader:
             return math.exp(min(_step(float(spans[first, 0] + spans[last, 1]) - no_answer), MAX_LOGIT))
 
         odds = [odds_of(window.tokens_of(name)) for name in names]
-        return [odd / (1 + sum(odds)) for odd in odds]
+        return [name_odds / (1 + sum(odds)) for name_odds in odds]
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """A vector of length one for each text; texts of similar meaning have similar vectors."""
@@ -273,7 +277,7 @@ class Reader:
         found: dict[int, UnitScores] = {}
         answers, yes = NO_TEXT_SCORE, 0.0
         for window in self._encoder.windows(question, text):
-            spans, sentences, passage = self._run(window.ids, window.kinds, HEADS)
+            spans, sentences, passage = self._run(window.ids, window.kinds, OUTPUTS)
             # Of several windows, the one that answers best speaks for the text.
             if passage[0, 0, 0] > answers:
                 answers, yes = float(passage[0, 0, 0]), float(passage[0, 0, 1] - passage[0, 0, 2])
@@ -294,11 +298,11 @@ class Reader:
             "hidden": np.zeros((1, 1, 1, size), np.float32),
         }
         with self._lock:
-            made: list[Floats] = self._session.run(wanted, given)
-        return made
+            outputs: list[Floats] = self._session.run(wanted, given)
+        return outputs
 
 
-HEADS = ["spans_of_tokens", "sentences_of_tokens", "passage_of_tokens"]
+OUTPUTS = ["spans_of_tokens", "sentences_of_tokens", "passage_of_tokens"]
 
 
 def _unit(placed: PlacedUnit, spans: Floats, sentences: Floats) -> UnitScores:
@@ -323,7 +327,7 @@ def _step(value: float) -> float:
     return round(round(value / SCORE_STEP) * SCORE_STEP, 2)
 
 
-def _session(content: bytes, threads: int) -> Any:
+def _open_session(content: bytes, threads: int) -> Any:
     try:
         import onnxruntime
     except ImportError as problem:

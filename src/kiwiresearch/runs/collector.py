@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 class ClaimCollector:
     """Everything gathered so far; each page adds to it and returns the row from which the journal can restore it."""
 
-    def __init__(self, folder: RunWriter, reader: ClaimReader | None = None, model_pages: int = 0) -> None:
+    def __init__(self, writer: RunWriter, reader: ClaimReader | None = None, model_pages: int = 0) -> None:
         """Restore what the journal has; a `reader`, if any, reads the first `model_pages` pages of the run as well."""
-        self._folder = folder
+        self._writer = writer
         self._reader = reader
         self._model_pages = model_pages
         self.claims: list[Claim] = []
@@ -43,13 +43,13 @@ class ClaimCollector:
         self._pages = 0
         try:
             self.claims += [
-                claim_from_record(json.loads(line)) for line in folder.claims.path.read_bytes().splitlines()
+                claim_from_record(json.loads(line)) for line in writer.claims.path.read_bytes().splitlines()
             ]
-            for row in folder.journal.rows:
+            for row in writer.journal.rows:
                 if "missing" in row:
                     self._restore_row(row)
         except (KeyError, TypeError, ValueError, QuoteNotFound) as problem:
-            raise unreadable_journal(folder) from problem
+            raise unreadable_journal(writer) from problem
 
     def read_page(self, page: PageDoc, book: OpenBook, wanted: SentenceFilter) -> JsonDict:
         """Read the claims of a page and the sentences that are `wanted`; returns the journal's fields for it."""
@@ -65,14 +65,15 @@ class ClaimCollector:
             claims = merged_claims(claims, found.claims, page.language)
             row["by_model"] = {
                 "title": page.title,
+                # "taken" is what journals and manifests call accepted claims.
                 "taken": len(found.claims),
                 "dropped": [[claim.reason, claim.text] for claim in found.rejected],
-                "note": self._reader.note,
+                "note": self._reader.gave_up_reason,
             }
         lines = b"".join((canonical_json(claim_record(claim)) + "\n").encode("utf-8", "replace") for claim in claims)
         self.claims += claims
         self._restore_row(row)
-        return row | append_lines("claims", self._folder.claims, lines)
+        return row | append_lines("claims", self._writer.claims, lines)
 
     def contexts(self, brief: Brief) -> dict[ClaimId, QuoteContext]:
         """The text around the quotes of a brief. Each page in the corpus is read only once."""
@@ -81,7 +82,7 @@ class ClaimCollector:
             of_page[claim.ref].append(claim)
         found: dict[ClaimId, QuoteContext] = {}
         try:
-            with self._folder.corpus.path.open("rb") as lines:
+            with self._writer.corpus.path.open("rb") as lines:
                 # The corpus has the pages in the order of the brief.
                 for source, line in zip(brief.sources.pages, lines, strict=True):
                     page = json.loads(line) if source.ref in of_page else {}
@@ -90,7 +91,7 @@ class ClaimCollector:
                         if context is not None:
                             found[claim.id] = context
         except (KeyError, OSError, TypeError, ValueError) as problem:
-            raise unreadable_journal(self._folder) from problem
+            raise unreadable_journal(self._writer) from problem
         return found
 
     def _restore_row(self, row: Mapping[str, Any]) -> None:
@@ -118,8 +119,8 @@ class ClaimCollector:
             yield from (f"  Dropped ({reason}): {words}" for reason, words in row["dropped"])
 
 
-def unreadable_journal(folder: RunWriter) -> RunDamaged:
+def unreadable_journal(writer: RunWriter) -> RunDamaged:
     return RunDamaged(
-        f"The saved progress of the run in {str(folder.path)!r} cannot be read.",
+        f"The saved progress of the run in {str(writer.path)!r} cannot be read.",
         remedy="Choose another folder, or delete this one.",
     )

@@ -78,7 +78,7 @@ class RunProgress:
 
 ProgressListener = Callable[[RunProgress], None]
 RunEnding = Literal["done", "resumed", "was finished"]
-"""Whether a run was carried out from the start, resumed, or had been finished already."""
+"""How a run came to its end: carried out from the start, resumed, or finished already before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,11 +178,11 @@ class Research:
     ) -> RunOutcome:
         """Do the task in a folder, or resume it there.
 
-        `read_no_more` writes the brief of a run that was stopped from the pages it has read. The run can be resumed
-        until that brief has been written; then its journal is removed, as after every run.
+        `read_no_more` finishes early: it writes the brief of a run that was stopped, from the pages it has read. The
+        run can be resumed until that brief has been written; then its journal is removed, as after every run.
         """
         topic = self.task.topic
-        self._resume_without_title_index(folder)
+        self._leave_out_new_title_indexes(folder)
         if read_no_more:
             if was_written_when_stopped(folder, self.fingerprint):
                 remove_leftovers(folder)
@@ -215,8 +215,8 @@ class Research:
 
         return ClaimReader(model)
 
-    def _resume_without_title_index(self, folder: Path) -> None:
-        """Resume without title indexes if the run started before they were built: its inputs must stay the same."""
+    def _leave_out_new_title_indexes(self, folder: Path) -> None:
+        """Use no title indexes if the run there started before they were built: its inputs must stay the same."""
         if not is_unfinished(folder) or fingerprint_of_folder(folder) == self.fingerprint:
             return
         indexed, self._indexed = self._indexed, dict.fromkeys(self._indexed, False)
@@ -257,7 +257,7 @@ class Research:
                 row = step_record(result.step)
                 if result.page is not None and isinstance(result.step, VisitStep):
                     # Appended before the row of the step itself, which says how long these files are after it.
-                    row |= _to_corpus(writer, result.page, result.step, len(walker.state.visited) + 1)
+                    row |= _append_to_corpus(writer, result.page, result.step, len(walker.state.visited) + 1)
                     wanted = sentence_filter_for(walker.state.started, result.page)
                     row |= collector.read_page(result.page, self._finder.book(result.page.ref.book), wanted)
             if result.page is not None and isinstance(result.step, VisitStep):
@@ -363,7 +363,7 @@ def _journal_steps(writer: RunWriter) -> list[CrawlStep]:
         raise unreadable_journal(writer) from problem
 
 
-def _to_corpus(writer: RunWriter, page: PageDoc, step: VisitStep, order: int) -> dict[str, int | str]:
+def _append_to_corpus(writer: RunWriter, page: PageDoc, step: VisitStep, order: int) -> dict[str, int | str]:
     """Append a page to the corpus; returns the journal's fields for it."""
     record = plain(page_record(page)) | {
         "metadata": {

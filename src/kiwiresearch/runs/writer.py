@@ -62,7 +62,7 @@ class RunWriter:
 
     @classmethod
     def open(cls, path: Path | str, fingerprint: str, topic: str) -> RunWriter:
-        """The folder, created if necessary, and locked until it is closed."""
+        """A writer for the folder, which is created if necessary and stays locked until the writer is closed."""
         folder, made = _create_folder(path)
         header = {"fingerprint": fingerprint, "topic": topic}
         with reporting_write_errors(folder):
@@ -109,14 +109,16 @@ class RunWriter:
             try:
                 staging.mkdir(exist_ok=True)
                 outputs = {
-                    f"{name}.jsonl": _written(staging / f"{name}.jsonl", part.chunks())
+                    f"{name}.jsonl": _write_and_hash(staging / f"{name}.jsonl", part.chunks())
                     for name, part in work.parts.items()
                 }
-                outputs |= {name: _written(staging / name, [_bytes(text)]) for name, text in files.items()}
+                outputs |= {name: _write_and_hash(staging / name, [_bytes(text)]) for name, text in files.items()}
                 own = {"topic": self._header["topic"], "outputs": outputs}
                 record = sealed(dict(self._header) | dict(manifest) | own)
-                others = {name: _written(staging / name, [_bytes(text)]) for name, text in beside.items()}
-                last = {MANIFEST: _written(staging / MANIFEST, [_bytes(canonical_json(record, indent=2) + "\n")])}
+                others = {name: _write_and_hash(staging / name, [_bytes(text)]) for name, text in beside.items()}
+                last = {
+                    MANIFEST: _write_and_hash(staging / MANIFEST, [_bytes(canonical_json(record, indent=2) + "\n")])
+                }
                 _refuse_to_overwrite(self.path, outputs | last)
                 work.journal.sync()
                 for part in work.parts.values():
@@ -231,7 +233,7 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _written(file: Path, chunks: Iterable[bytes]) -> OutputRecord:
+def _write_and_hash(file: Path, chunks: Iterable[bytes]) -> OutputRecord:
     """Write a file to the disk; returns its hash and size."""
     size, seen = 0, sha256()
     with file.open("wb") as stream:

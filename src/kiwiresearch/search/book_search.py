@@ -88,7 +88,7 @@ def title_and_lead(title: str, text: str) -> str:
     return f"{title}. {' '.join(text[: 12 * LEAD_WORDS].split()[:LEAD_WORDS])}"
 
 
-IS_SUBJECT = 0.8
+MIN_SUBJECT_SHARE = 0.8
 """The snippet of a page whose title is this share of the query is how it starts."""
 
 SENSES_LEAD = 250
@@ -117,10 +117,10 @@ class BookSearch:
         query: Query,
         *,
         primary: bool = False,
-        pooled: Sequence[Query] = (),
-        besides: Iterable[str] = (),
+        extra_queries: Sequence[Query] = (),
+        extra_paths: Iterable[str] = (),
     ) -> None:
-        """`pooled` has further queries, and `besides` further pages, such as the senses of a name.
+        """`extra_queries` find further candidates, and `extra_paths` are further pages, such as the senses of a name.
 
         All candidates are scored for `query`, however they were found.
         """
@@ -128,10 +128,12 @@ class BookSearch:
         self.query = query
         self._primary = primary
         self._scorer = scorer = QueryScorer.of(book, query)
-        others = sorted(besides)
+        others = sorted(extra_paths)
         book.prefetch_titles(others)
         candidates = {path: SearchCandidate(path, book.title(path)) for path in others}
-        candidates |= {candidate.path: candidate for other in pooled for candidate in find_candidates(book, other)}
+        candidates |= {
+            candidate.path: candidate for other in extra_queries for candidate in find_candidates(book, other)
+        }
         candidates |= {candidate.path: candidate for candidate in find_candidates(book, query)}
         quick = []
         for candidate in candidates.values():
@@ -193,7 +195,7 @@ def _read(
     found = match_text(
         page.lowered, query.terms, scorer.rarity, query.language, title.stems, boxes=page.boxes, lead=page.lead
     )
-    is_subject = title.query_share > IS_SUBJECT and title.name_share > IS_SUBJECT
+    is_subject = title.query_share > MIN_SUBJECT_SHARE and title.name_share > MIN_SUBJECT_SHARE
     excerpt = excerpt_from(page.text, page.lead) if is_subject else snippet(page.text, found.places)
     score = scorer.full(candidate, title, found, excerpt, primary=primary)
     if is_disambiguation_text(page, query.language):

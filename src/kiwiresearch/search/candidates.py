@@ -117,7 +117,7 @@ def _named(book: OpenBook, query: Query, found: _Gathered) -> None:
             for row in book.titles.ignoring_spaces(form):
                 found.by_title(row.path, row.title, alias=row.alias)
         elif not book.is_served:  # on a server each would cost a request; suggestions have to suffice
-            _by_spelling(book, form, found)
+            _by_capitalization(book, form, found)
 
 
 def _abbreviated(book: OpenBook, query: Query, found: _Gathered) -> None:
@@ -139,8 +139,8 @@ def _titled(book: OpenBook, title: str) -> str | None:
     return None if book.is_served else book.archive.by_title(title)
 
 
-def _by_spelling(book: OpenBook, phrase: str, found: _Gathered) -> None:
-    """Without a title index: try the capitals that titles usually have."""
+def _by_capitalization(book: OpenBook, phrase: str, found: _Gathered) -> None:
+    """Without a title index: tries the capitals that titles usually have."""
     head, _, last = phrase.rpartition(" ")
     regnal = f"{head.title()} {last.upper()}".strip()  # 'Louis XIV'
     for title in dict.fromkeys((phrase[:1].upper() + phrase[1:], phrase.title(), phrase, regnal)):

@@ -1,4 +1,4 @@
-"""Interprets a query: which words are mistyped, and which senses a name may have."""
+"""Interprets a query: which words have typos, and which senses a name may have."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kiwiresearch.zim import EntryRef
 MIN_LETTERS = 4
 MAX_CORRECTIONS = 3
 MAX_WORDS = 4
-"""In a query of up to this many words, several mistyped words may be corrected to a title."""
+"""In a query of up to this many words, several words with typos may be corrected to a title."""
 
 MIN_RATIO = 50
 """A word that the book has is a typo only if this many times as many pages have the other word."""

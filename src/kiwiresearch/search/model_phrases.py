@@ -26,7 +26,11 @@ MAX_IN_MEMORY = 1_000
 
 
 class PhraseCache:
-    """Lists of phrases by key; in memory, and in a folder if one is given."""
+    """Lists of phrases by key; in memory, and in a folder if one is given.
+
+    The folder is called "routing", and the setting for their age `routing_ttl_s`: with these phrases a word that means
+    several things leads to the page that was meant.
+    """
 
     def __init__(self, clock: Callable[[], float], folder: Path | None = None, *, ttl_s: float = TTL_S) -> None:
         self._clock = clock

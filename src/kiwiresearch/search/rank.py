@@ -77,9 +77,9 @@ def match_text(
     return TextMatch(
         passage=best / total,
         page=_on_page(places, rarity, len(text)) / total,
-        lead=_held_in(places, rarity, lead, lead + LEAD_CHARS) / total,
+        lead=_rarity_between(places, rarity, lead, lead + LEAD_CHARS) / total,
         together=_together(places, terms, rarity) / total,
-        boxes=_held_in(places, rarity, len(text) if boxes is None else boxes, len(text)) / total,
+        boxes=_rarity_between(places, rarity, len(text) if boxes is None else boxes, len(text)) / total,
         start=start,
         places=tuple(
             sorted(
@@ -125,7 +125,7 @@ def _on_page(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], l
     return sum(rarity[stem] * _saturated(len(found), saturation) for stem, found in places.items() if found)
 
 
-def _held_in(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], start: int, end: int) -> float:
+def _rarity_between(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], start: int, end: int) -> float:
     """The rarity of the words between two places."""
     weight = 0.0
     for stem, found in places.items():
@@ -159,7 +159,7 @@ def title_points(query: Query, title: str, excerpt: str = "", *, primary: bool =
     """The score of a title and an excerpt, the same for every search."""
     score = _title_score(query, title).plus("excerpt words", _excerpt(query, excerpt))
     lists = point_table()["list"]
-    if " ".join(title.casefold().split()).startswith(tuple(lists["starts"])):
+    if " ".join(title.casefold().split()).startswith(tuple(lists["prefixes"])):
         offset = "offset_definitional" if query.definitional else "offset_other"
         score = score.plus("list page", lists["penalty"]).plus("list offset", lists[offset])
     return score.plus("primary book", point_table()["book"]["primary"]) if primary else score
@@ -317,7 +317,7 @@ class QueryScorer:
 
     def _titled(self, score: Score, title: TitleMatch) -> Score:
         table = point_table()["words"]
-        score = score.plus("query words in title", table["asked"] * title.query_share)
-        score = score.plus("title words in query", table["said"] * title.title_share)
-        score = score.plus("title named in query", table["named"] * title.name_share)
-        return score.plus("title is the query", table["whole"] * title.exactness)
+        score = score.plus("query words in title", table["query_in_title"] * title.query_share)
+        score = score.plus("title words in query", table["title_in_query"] * title.title_share)
+        score = score.plus("title named in query", table["title_phrase_in_query"] * title.name_share)
+        return score.plus("title is the query", table["exact"] * title.exactness)

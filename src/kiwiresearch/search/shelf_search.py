@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kiwiresearch.embed import Embedder
     from kiwiresearch.search.model_phrases import PhraseCache
 
-WORTH_MERGING = 0.5
+MIN_MERGE_SHARE = 0.5
 """A book is left out if its best page has less than this share of the points of the overall best."""
 
 FUSION_RANK = 60
@@ -81,19 +81,19 @@ def worth_merging(ranked: Sequence[BookHits]) -> list[BookHits]:
     top = max((book_hits.best for book_hits in ranked), default=0.0)
     if top <= 0:
         return list(ranked)
-    return [book_hits for book_hits in ranked if book_hits.best >= WORTH_MERGING * top]
+    return [book_hits for book_hits in ranked if book_hits.best >= MIN_MERGE_SHARE * top]
 
 
 def merged_hits(ranked: Sequence[BookHits]) -> tuple[tuple[Hit, ...], MergeOrder]:
     """The hits of several books as one list.
 
     Points are comparable between books of the same kind and language, but not between a German Wikipedia and an
-    English question board. So books of one sort are merged by score, and the sorts by rank.
+    English question board. So books of one kind and language are merged by score, and these groups by rank.
     """
-    sorts: dict[tuple[str, str], list[Hit]] = {}
+    hits_by_kind: dict[tuple[str, str], list[Hit]] = {}
     for book_hits in ranked:
-        sorts.setdefault((book_hits.book.book.kind, book_hits.book.book.language), []).extend(book_hits.hits)
-    lists = [_without_copies(sorted_hits(hits)) for hits in sorts.values()]
+        hits_by_kind.setdefault((book_hits.book.book.kind, book_hits.book.book.language), []).extend(book_hits.hits)
+    lists = [_without_copies(sorted_hits(hits)) for hits in hits_by_kind.values()]
     if len(lists) <= 1:
         return (tuple(lists[0]) if lists else ()), "score"
     # No page is in two of the lists, so there is nothing to add up: fusion only interleaves them.
@@ -158,7 +158,7 @@ class SearchResult:
     books: tuple[BookId, ...] = ()
     """The books with hits, most likely first."""
     corrected: str = ""
-    """The query as it was understood, if words were mistyped."""
+    """The query as it was understood, if it had typos."""
     order: MergeOrder = "score"
     hidden: HiddenPages = NONE_HIDDEN
     """Pages that would be among the hits, but are hidden by a policy."""
@@ -198,8 +198,10 @@ class Search:
             senses = {} if options.fast else sense_paths(book, query)
             self._senses.append((book, senses))
             is_first = len(chosen) > 1 and place == 0
-            pooled = _phrases_of_model(book, query, helpers)
-            self._searches.append(BookSearch(book, query, primary=is_first, pooled=pooled, besides=senses))
+            extra_queries = _phrases_of_model(book, query, helpers)
+            self._searches.append(
+                BookSearch(book, query, primary=is_first, extra_queries=extra_queries, extra_paths=senses)
+            )
 
     def best(self, limit: int = 0, read: int = 0) -> SearchResult:
         """The best pages; `limit` and `read` default to those of the options."""

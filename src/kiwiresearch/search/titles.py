@@ -1,4 +1,4 @@
-"""The title index of a book: titles by name, by prefix and by words, and corrections of mistyped words."""
+"""The title index of a book: titles by name, by prefix and by words, and corrections of typos."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ def rebuild_hint(book: Book) -> str:
     return f"Rebuild it with 'kiwiresearch books index {book.name}'."
 
 
-MIN_FOR_ONE_SLIP = 4
+MIN_FOR_ONE_TYPO = 4
 """Words with fewer letters are not corrected."""
 
-MIN_FOR_TWO_SLIPS = 6
-"""Words with fewer letters may have only one slip."""
+MIN_FOR_TWO_TYPOS = 6
+"""Words with fewer letters may have only one typo."""
 
 MAX_LETTERS = 32
 MIN_RIGHT_LETTERS = 3
-"""How many letters at one end must be right if there are two slips; words are indexed by these."""
+"""How many letters at one end must be right if there are two typos; words are indexed by these."""
 
 MAX_PER_LENGTH = 600
 """How many of the most common words with the same start and length are compared."""
@@ -80,7 +80,7 @@ ALPHABETS = (
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A word of titles, how many slips away it is, and how many titles have it."""
+    """A word of titles, how many typos away it is, and how many titles have it."""
 
     word: str
     distance: int
@@ -88,19 +88,19 @@ class Correction:
 
 
 def corrections(run_query: RunQuery, word: str, limit: int) -> tuple[Correction, ...]:
-    """Corrections of a mistyped, folded word: fewest slips first, then the most common."""
-    if not MIN_FOR_ONE_SLIP <= len(word) <= MAX_LETTERS or not word.isalpha():
+    """Corrections of a folded word that may have typos: fewest typos first, then the most common."""
+    if not MIN_FOR_ONE_TYPO <= len(word) <= MAX_LETTERS or not word.isalpha():
         return ()
-    found = _one_slip(run_query, word)
-    if len(found) < limit and len(word) >= MIN_FOR_TWO_SLIPS:
-        found |= {other: hit for other, hit in _two_slips(run_query, word).items() if other not in found}
+    found = _one_edit_away(run_query, word)
+    if len(found) < limit and len(word) >= MIN_FOR_TWO_TYPOS:
+        found |= {other: hit for other, hit in _two_edits_away(run_query, word).items() if other not in found}
     found.pop(word, None)
     ranked = sorted(found.values(), key=lambda hit: (hit.distance, -hit.count, hit.word))
     return tuple(ranked[: max(limit, 0)])
 
 
-def slips(word: str) -> Iterator[str]:
-    """Every spelling that is one slip away: a letter missing, added, wrong or misplaced."""
+def one_edit_variants(word: str) -> Iterator[str]:
+    """Every spelling that is one typo away: a letter missing, added, wrong or misplaced."""
     letters = next((alphabet for alphabet in ALPHABETS if set(word) <= set(alphabet)), "")
     for at in range(len(word) + 1):
         head, tail = word[:at], word[at:]
@@ -115,14 +115,14 @@ def slips(word: str) -> Iterator[str]:
                 yield head + letter + tail[1:]
 
 
-def _one_slip(run_query: RunQuery, word: str) -> dict[str, Correction]:
-    tried = sorted(set(slips(word)))
+def _one_edit_away(run_query: RunQuery, word: str) -> dict[str, Correction]:
+    tried = sorted(set(one_edit_variants(word)))
     marks = ",".join("?" * len(tried))
     rows = run_query(f"SELECT word, count FROM words WHERE word IN ({marks})", tried)  # noqa: S608
     return {other: Correction(other, 1, count) for other, count in rows if len(other) >= MIN_RIGHT_LETTERS}
 
 
-def _two_slips(run_query: RunQuery, word: str) -> dict[str, Correction]:
+def _two_edits_away(run_query: RunQuery, word: str) -> dict[str, Correction]:
     found = {}
     # The expressions must be those of the indexes `heads` and `tails`, or SQLite reads the whole table.
     for piece, ends in (
@@ -132,7 +132,7 @@ def _two_slips(run_query: RunQuery, word: str) -> dict[str, Correction]:
         for size in range(len(word) - 2, len(word) + 3):
             sql = f"SELECT word, count FROM words WHERE {ends} = ? AND length(word) = ? ORDER BY count DESC LIMIT ?"  # noqa: S608
             for other, count in run_query(sql, (piece, size, MAX_PER_LENGTH)):
-                # Optimal string alignment: like Levenshtein, with two swapped neighbours as one slip.
+                # Optimal string alignment: like Levenshtein, with two swapped neighbours as one typo.
                 distance = OSA.distance(word, other, score_cutoff=2)
                 if distance <= 2:
                     found[other] = Correction(other, distance, count)
@@ -242,7 +242,7 @@ class TitleIndex:
         return self._ranked(rows, weights, total)[:limit]
 
     def correct(self, word: str, limit: int = 5) -> tuple[Correction, ...]:
-        """Words of titles that may be meant by a mistyped word."""
+        """Words of titles that may be meant by a word with typos."""
         return corrections(self._query, fold(word), limit)
 
     def frequency(self, word: str) -> int:

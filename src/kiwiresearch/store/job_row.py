@@ -65,7 +65,7 @@ class JobRow:
     """The worker that runs it, or the last one that did."""
     stop_wanted: bool = False
     losses: tuple[Mapping[str, Any], ...] = ()
-    """Each time it was lost or given back: "worker", "at" and "why". What was given back does not count as failure."""
+    """Each time it was lost or given back: "worker", "at" and "why". Only the lost starts count towards its failure."""
     damage: str = ""
     """What in its row is damaged; empty if nothing is. Damaged columns have their defaults in the other fields."""
 
@@ -159,20 +159,20 @@ LEASE_EXPIRED = "its worker did not report back in time"
 PROCESS_ENDED = "the process of its worker ended"
 PROCESS_KILLED = "its process was killed"
 MAX_STORED_LOSSES = 20
-"""How many losses that count as failures are stored, and how many others: the latest of each."""
+"""How many lost starts are stored in `losses`, and how many times it was given back: the latest of each."""
 
 
 def settle_lost_job(connection: Connection, row: Row[Any], why: str, at: str, max_lost_starts: int) -> JobRow:
     """Count a lost start of a leased job: it is queued again, cancelled if it was to stop, or failed."""
     losses = losses_with(row, why, at)
-    lost_starts = row.tries + 1 if is_count(row.tries) else 1
-    values: dict[str, Any] = {"losses": losses, "tries": lost_starts, "state": "queued"}
+    lost_starts = row.lost_starts + 1 if is_count(row.lost_starts) else 1
+    values: dict[str, Any] = {"losses": losses, "lost_starts": lost_starts, "state": "queued"}
     # Before the limit of lost starts, so that a job whose user cancelled it never counts as failed.
     if row.stop_wanted:
         values |= {"state": "cancelled", "ended_at": at}
     elif lost_starts >= max_lost_starts:
-        # `tries` starts at 0 with each restart, so losses from before the last one are not listed.
-        counted = [loss for loss in losses if _counts_as_failure(loss)][-lost_starts:]
+        # The count starts at 0 with each restart, so lost starts from before the last one are not listed.
+        counted = [loss for loss in losses if _is_lost_start(loss)][-lost_starts:]
         reasons = "; ".join(f"{item.get('at')}: {item['why']}" for item in counted)
         problem = f"It failed {lost_starts} times ({reasons})."
         remedy = "Check the logs of the workers, then resume it. It continues where it stopped."
@@ -185,12 +185,12 @@ def settle_lost_job(connection: Connection, row: Row[Any], why: str, at: str, ma
 
 
 def losses_with(row: Row[Any], why: str, at: str) -> list[Mapping[str, object]]:
-    """The latest losses of a job, this one last; giving it back often does not push out those that count."""
+    """The latest losses of a job, this one last; giving it back often does not push out its lost starts."""
     job = job_row_from_sql(row)
     losses = [*job.losses, {"worker": job.worker, "at": at, **message_fields("why", why)}]
-    failures = [index for index, loss in enumerate(losses) if _counts_as_failure(loss)]
-    others = [index for index, loss in enumerate(losses) if not _counts_as_failure(loss)]
-    return [losses[index] for index in sorted((*failures[-MAX_STORED_LOSSES:], *others[-MAX_STORED_LOSSES:]))]
+    lost_starts = [index for index, loss in enumerate(losses) if _is_lost_start(loss)]
+    given_back = [index for index, loss in enumerate(losses) if not _is_lost_start(loss)]
+    return [losses[index] for index in sorted((*lost_starts[-MAX_STORED_LOSSES:], *given_back[-MAX_STORED_LOSSES:]))]
 
 
 def progress_of(row: Row[Any]) -> Mapping[str, object]:
@@ -206,8 +206,8 @@ def fail_damaged(connection: Connection, job: JobRow, at: str) -> None:
         update_job(connection, job.id, values)
 
 
-def _counts_as_failure(loss: Mapping[str, Any]) -> bool:
-    # Stored as text: if these constants change, losses from before no longer count.
+def _is_lost_start(loss: Mapping[str, Any]) -> bool:
+    # Stored as text: if these constants change, lost starts from before no longer count.
     return loss.get("why") in (LEASE_EXPIRED, PROCESS_ENDED, PROCESS_KILLED)
 
 

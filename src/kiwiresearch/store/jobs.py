@@ -37,7 +37,7 @@ MAX_JOBS_WITH_EVENTS = 100
 """How many of the latest jobs retain their events; unfinished jobs always do."""
 QUEUE_LOCK = "queue"
 """Held while the set of queued jobs changes."""
-NEW_JOB = {"tries": 0, "lease_until": 0.0}
+NEW_JOB = {"lost_starts": 0, "lease_until": 0.0}
 
 
 class JobCounts(NamedTuple):
@@ -147,7 +147,7 @@ class Jobs:
             fresh = {
                 "state": "queued",
                 "turn": turn,
-                "tries": 0,
+                "lost_starts": 0,
                 "stop_wanted": False,
                 "ended_at": "",
                 "report": report,

@@ -131,7 +131,7 @@ class Leases:
             )
 
     def expire(self, *, max_lost_starts: int, is_dead: Callable[[str], bool] = lambda _: False) -> list[JobRow]:
-        """Requeue the jobs of workers that are gone, with the reason; after `max_lost_starts` losses they fail.
+        """Requeue the jobs of workers that are gone, with the reason; after `max_lost_starts` lost starts they fail.
 
         A worker is gone if it did not renew its lease in time, or if `is_dead` says so of its name.
         A job that was to stop is cancelled.

@@ -98,7 +98,7 @@ JOB = Table(
     _column("state"),
     _column("turn", BigInteger),
     _column("attempt", BigInteger),
-    _column("tries", BigInteger),
+    _column("tries", BigInteger, key="lost_starts"),
     _column("asked_at"),
     _column("started_at"),
     _column("ended_at"),
@@ -110,7 +110,7 @@ JOB = Table(
     Index(None, "state", "user"),
     Index(None, "turn"),
 )
-"""The queue. `tries` counts the starts that were lost since the job's last restart: after too many, it fails."""
+"""The queue. `lost_starts`, in the database `tries`, are those since the last restart: after too many, a job fails."""
 # Tables keep the names that older releases gave them in the database: `kiwi_share`, and `kiwi_set_aside` below.
 LAST_START = Table("kiwi_share", METADATA, _key("user"), _column("last_start", BigInteger))
 """For each user, the number of the last start of one of their jobs."""

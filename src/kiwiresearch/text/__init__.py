@@ -9,8 +9,8 @@ from kiwiresearch.lazy import lazy_exports
 if TYPE_CHECKING:
     from kiwiresearch.text.cue_phrases import Cue, CuePhrases
     from kiwiresearch.text.display import (
+        CONTROL_CHARACTERS,
         CONTROLS_IN_LINES,
-        UNSEEN_CODES,
         capitalized,
         count_of,
         encodable,

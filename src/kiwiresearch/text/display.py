@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 # Direction marks would let a title of a book reorder the words around it on the screen.
-UNSEEN = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
-UNSEEN_CODES = re.compile(f"[{UNSEEN}]")
+CONTROL_RANGES = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
+CONTROL_CHARACTERS = re.compile(f"[{CONTROL_RANGES}]")
 """Control characters but tabs and line ends, and marks that change the writing direction."""
-CONTROLS_IN_LINES = re.compile(f"[{UNSEEN}\r]")
+CONTROLS_IN_LINES = re.compile(f"[{CONTROL_RANGES}\r]")
 """The same in a text whose lines end in line feeds."""
-CONTROLS = re.compile(f"[{UNSEEN}\t\n\r\u2028\u2029]+")
+CONTROLS = re.compile(f"[{CONTROL_RANGES}\t\n\r\u2028\u2029]+")
 """The same with tabs and line ends of any kind."""
 
 
@@ -82,6 +82,6 @@ FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
 
 
 def inert_cell(text: str) -> str:
-    """The text without unseen codes, and with an apostrophe in front if a spreadsheet would compute it."""
-    text = UNSEEN_CODES.sub("", text)
+    """The text without control and direction characters; an apostrophe goes in front of what would be computed."""
+    text = CONTROL_CHARACTERS.sub("", text)
     return f"'{text}" if FORMULA.match(text) else text

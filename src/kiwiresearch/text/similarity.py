@@ -126,6 +126,8 @@ MIN_COMMON_LETTERS, MIN_COMMON_SHARE = 4, 0.55
 
 def are_related_forms(word: str, other: str) -> bool:
     """Whether two words are probably forms of one: 'volcanic' and 'volcano', 'slave' and 'slavery'."""
+    if word[:MIN_COMMON_LETTERS] != other[:MIN_COMMON_LETTERS]:  # most words differ here, and counting is slower
+        return False
     length = common_prefix_length(word, other)
     return length >= MIN_COMMON_LETTERS and length >= MIN_COMMON_SHARE * max(len(word), len(other))
 

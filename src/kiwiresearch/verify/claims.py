@@ -116,7 +116,7 @@ MODEL_FIELDS = frozenset({"scope", "topic_tags", "confidence", "confidence_terms
 """The fields that a model decides, in addition to the text and the type of a claim."""
 
 
-class FiledClaim(NamedTuple):
+class RecordedClaim(NamedTuple):
     """A claim and its line in the file."""
 
     row: JsonLine
@@ -146,7 +146,7 @@ class PageEvidence:
     """Whether a model read pages too: it may have added tags to claims of the rules."""
 
 
-def read_filed_claims(raw: bytes, ledger: Ledger) -> list[FiledClaim]:
+def read_recorded_claims(raw: bytes, ledger: Ledger) -> list[RecordedClaim]:
     """The claims of a run; malformed lines are failures."""
     found = []
     for row in json_lines(CLAIMS, raw, ledger):
@@ -159,23 +159,23 @@ def read_filed_claims(raw: bytes, ledger: Ledger) -> list[FiledClaim]:
                 location.fail(_differing(row.value, expected))
             if claim.type not in CLAIM_TYPES:
                 location.fail(f"{claim.type!r} is not a type of claim")
-            found.append(FiledClaim(row, claim))
+            found.append(RecordedClaim(row, claim))
     return found
 
 
-def verify_claims(filed_claims: Sequence[FiledClaim], evidence: PageEvidence, ledger: Ledger) -> None:
+def verify_claims(recorded_claims: Sequence[RecordedClaim], evidence: PageEvidence, ledger: Ledger) -> None:
     """Check each claim of a page, and then all of them against the rules."""
-    for filed_claim in filed_claims:
-        location = filed_claim.location(ledger)
+    for recorded_claim in recorded_claims:
+        location = recorded_claim.location(ledger)
         counted = ledger.counting("claims") if evidence.page is not None else nullcontext()
         with counted, location.catching_malformed(INVALID_CLAIM):
-            for what in _claim_faults(filed_claim.claim, evidence, ledger):
+            for what in _claim_failures(recorded_claim.claim, evidence, ledger):
                 location.fail(what)
-    _verify_rules(filed_claims, evidence, ledger)
+    _verify_rules(recorded_claims, evidence, ledger)
 
 
-def _claim_faults(claim: Claim, evidence: PageEvidence, ledger: Ledger) -> Iterable[str]:
-    """The faults of a claim that its page reveals."""
+def _claim_failures(claim: Claim, evidence: PageEvidence, ledger: Ledger) -> Iterable[str]:
+    """The failures of a claim that its page reveals."""
     for quote in claim.quotes:
         if not is_on_page(quote, evidence):
             said = evidence.text[quote.start : quote.end] if 0 <= quote.start < quote.end else ""
@@ -188,7 +188,7 @@ def _claim_faults(claim: Claim, evidence: PageEvidence, ledger: Ledger) -> Itera
     strange = unsupported_words(claim, evidence.boxes, evidence.title, evidence.language)
     if strange:
         yield f"neither its quotes nor the title of the page contain {', '.join(map(shown, strange))}"
-    yield from _fact_faults(claim, evidence.language)
+    yield from _fact_failures(claim, evidence.language)
     if evidence.page is None:
         return
     if claim.book_name != evidence.book_name:
@@ -200,7 +200,7 @@ def _claim_faults(claim: Claim, evidence: PageEvidence, ledger: Ledger) -> Itera
     if claim.headings != above:
         yield f"its quote is under the headings {_path(above)}, not under {_path(claim.headings)}"
     if claim.origin == "model" and evidence.same_version:
-        yield from _completion_faults(claim, evidence.page, evidence.book_name)
+        yield from _completion_failures(claim, evidence.page, evidence.book_name)
 
 
 def _headings_above(page: PageDoc, offset: int) -> tuple[str, ...]:
@@ -214,7 +214,7 @@ def _path(headings: Sequence[str]) -> str:
     return shown(" › ".join(headings))
 
 
-def _fact_faults(claim: Claim, language: str) -> Iterable[str]:
+def _fact_failures(claim: Claim, language: str) -> Iterable[str]:
     """Numbers, dates and hedges of the record that its text does not have."""
     text = claim.text
     dates = dates_in(text, language)
@@ -229,7 +229,7 @@ def _fact_faults(claim: Claim, language: str) -> Iterable[str]:
         yield "its hedges do not match its text"
 
 
-def _completion_faults(claim: Claim, page: PageDoc, book_name: str) -> Iterable[str]:
+def _completion_failures(claim: Claim, page: PageDoc, book_name: str) -> Iterable[str]:
     """Fields of a model's claim that differ from what the page gives, except for those that the model decides."""
     section = page.sections.index(section_at(page.sections, claim.quotes[0].start))
     made = complete_claim(page, claim.text, claim.type, claim.quotes, section=section, book_name=book_name)
@@ -241,16 +241,16 @@ def _completion_faults(claim: Claim, page: PageDoc, book_name: str) -> Iterable[
         yield _mismatch(wrong, "the page")
 
 
-def _verify_rules(filed_claims: Sequence[FiledClaim], evidence: PageEvidence, ledger: Ledger) -> None:
+def _verify_rules(recorded_claims: Sequence[RecordedClaim], evidence: PageEvidence, ledger: Ledger) -> None:
     """All claims that the rules find on the page must be filed unchanged, and no others as theirs."""
     if evidence.page is None or not evidence.same_version:
         return
     made = {claim.id: claim for claim in claims_of(evidence.page, evidence.book_name, all_sentences)}
-    for filed_claim in filed_claims:
-        row, claim = filed_claim
+    for recorded_claim in recorded_claims:
+        row, claim = recorded_claim
         if claim.origin != "rule":
             continue
-        location = filed_claim.location(ledger)
+        location = recorded_claim.location(ledger)
         expected = made.pop(claim.id, None)
         if expected is None:
             location.fail("the rules do not find this claim on the page")

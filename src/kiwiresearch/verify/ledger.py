@@ -60,7 +60,7 @@ class RunProof:
     """How each part of a run was checked."""
 
     repeated: tuple[str, ...] = ()
-    """Files that the same research, repeated from the books, gave again byte by byte."""
+    """Files that were the same, byte by byte, when the research was repeated from the books."""
     compared: tuple[str, ...] = ()
     """Parts that were compared with the books, or with parts that were."""
     hash_only: tuple[str, ...] = ()

@@ -29,7 +29,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.page import PageDoc, open_page, page_record, pictures_in
 from kiwiresearch.runs import BRIEF, CORPUS, GRAPH, PICTURES
 from kiwiresearch.search import Score, ScoreTerm, first_line
-from kiwiresearch.verify.claims import BoxRow, FiledClaim, PageEvidence, verify_claims
+from kiwiresearch.verify.claims import BoxRow, PageEvidence, RecordedClaim, verify_claims
 from kiwiresearch.verify.ledger import (
     JsonLine,
     Ledger,
@@ -64,16 +64,16 @@ class CorpusPage:
 def verify_pages(
     files: Mapping[str, bytes],
     books: Mapping[BookId, ManifestBook],
-    filed_claims: Sequence[FiledClaim],
+    recorded_claims: Sequence[RecordedClaim],
     ledger: Ledger,
     *,
     same_version: bool,
     with_model: bool,
 ) -> list[CorpusPage]:
     """Read every page of the corpus again, and check its record and its claims."""
-    claims_by_page: dict[EntryRef, list[FiledClaim]] = defaultdict(list)
-    for filed_claim in filed_claims:
-        claims_by_page[filed_claim.claim.ref].append(filed_claim)
+    claims_by_page: dict[EntryRef, list[RecordedClaim]] = defaultdict(list)
+    for recorded_claim in recorded_claims:
+        claims_by_page[recorded_claim.claim.ref].append(recorded_claim)
     found = []
     for row in json_lines(CORPUS, files.get(CORPUS, b""), ledger):
         location = ledger.at(CORPUS, row.line)
@@ -202,11 +202,11 @@ def verify_contexts(brief: Brief, pages: Sequence[CorpusPage], ledger: Ledger, *
         page = by_ref.get(claim.ref)
         if page is not None:  # a missing page was already reported for its claims
             with location.catching_malformed("its context cannot be verified"):
-                for what in _context_faults(claim, brief.context.get(claim.id), page, same_version=same_version):
+                for what in _context_failures(claim, brief.context.get(claim.id), page, same_version=same_version):
                     location.fail(what)
 
 
-def _context_faults(
+def _context_failures(
     claim: Claim, context: QuoteContext | None, page: CorpusPage, *, same_version: bool
 ) -> Iterator[str]:
     right = context_of(claim, page.text, page.language)
@@ -243,12 +243,12 @@ def verify_pictures(
     location = ledger.at(BRIEF)
     for picture in brief.pictures:
         with location.catching_malformed(f"the picture {picture.caption!r:.80} cannot be verified"):
-            faults = [*_picture_faults(picture, brief, images)]
+            failures = [*_picture_failures(picture, brief, images)]
             if picture.ref not in titles:
-                faults.append("is from a page that was not read")
+                failures.append("is from a page that was not read")
             elif (archive := books[picture.ref.book].archive) is not None:
-                faults += _book_faults(picture, archive, titles[picture.ref], same_version=same_version)
-            for what in faults:
+                failures += _book_failures(picture, archive, titles[picture.ref], same_version=same_version)
+            for what in failures:
                 location.fail(f"the picture {picture.caption!r:.80} {what}")
     return images
 
@@ -267,7 +267,7 @@ def _images(raw: bytes | None, brief: Brief, ledger: Ledger) -> Images:
     return images
 
 
-def _picture_faults(picture: BriefPicture, brief: Brief, images: Images) -> Iterator[str]:
+def _picture_failures(picture: BriefPicture, brief: Brief, images: Images) -> Iterator[str]:
     content = images.get(picture.sha256)
     if content is not None and media_type_of(content) != picture.media_type:
         yield f"is not of the type {picture.media_type}"
@@ -277,7 +277,7 @@ def _picture_faults(picture: BriefPicture, brief: Brief, images: Images) -> Iter
         yield "is shown more than once"
 
 
-def _book_faults(picture: BriefPicture, archive: Archive, title: str, *, same_version: bool) -> Iterator[str]:
+def _book_failures(picture: BriefPicture, archive: Archive, title: str, *, same_version: bool) -> Iterator[str]:
     if sha256(archive.read(picture.path).content).hexdigest() != picture.sha256:
         yield f"does not match {picture.path!r:.80} in the book"
     if same_version:

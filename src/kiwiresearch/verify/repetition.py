@@ -79,7 +79,7 @@ class Repetition:
     files: Mapping[str, bytes] = field(default_factory=dict)
     why_not: str = ""
 
-    def gives(self, manifest: Manifest, files: Mapping[str, bytes]) -> bool:
+    def reproduces(self, manifest: Manifest, files: Mapping[str, bytes]) -> bool:
         """Whether all files of a run are the same again."""
         return bool(self.files) and not self._differing_files(files) and not self._differing_fields(manifest)
 
@@ -91,13 +91,13 @@ class Repetition:
         return tuple(sorted(names if self._differing_fields(manifest) else names | {MANIFEST}))
 
     def report_differences(self, manifest: Manifest, files: Mapping[str, bytes], ledger: Ledger) -> None:
-        """Report each file that differs, unless a fault in it, or in the brief that it shows, was found already."""
+        """Report each file that differs, unless a failure in it, or in the brief that it shows, was found already."""
         if not self.files:
             return
         for name in self._differing_fields(manifest):
-            ledger.fail(MANIFEST, f"its {name!r} is not what the same research gives again")
+            ledger.fail(MANIFEST, f"its {name!r} differs when the research is repeated")
         for name in self._differing_files(files):
-            # Read again for each file: names are sorted, so a fault in the brief is known before its reports.
+            # Read again for each file: names are sorted, so a failure in the brief is known before its reports.
             failed = ledger.failed_files
             if name in failed or (name in (REPORT, REPORT_PAGE) and BRIEF in failed):
                 continue
@@ -106,7 +106,7 @@ class Repetition:
             wrong = "it"
             if name == BRIEF:  # that it is JSON was checked before
                 wrong = ", ".join(differing_fields(json_document(found), json_document(made))) or wrong
-            ledger.fail(name, f"{wrong} is not what the same research gives again: {what}", line=line)
+            ledger.fail(name, f"{wrong} differs when the research is repeated: {what}", line=line)
 
     def _differing_files(self, files: Mapping[str, bytes]) -> list[str]:
         made = {name: raw for name, raw in self.files.items() if name not in (MANIFEST, TIMINGS)}

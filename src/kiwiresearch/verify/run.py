@@ -28,7 +28,7 @@ from kiwiresearch.runs import (
     Run,
 )
 from kiwiresearch.text import fold, words_in
-from kiwiresearch.verify.claims import FiledClaim, read_filed_claims
+from kiwiresearch.verify.claims import RecordedClaim, read_recorded_claims
 from kiwiresearch.verify.ledger import (
     BY_MODEL,
     Ledger,
@@ -81,14 +81,14 @@ def verify_topic_reading(
             ledger.fail(BRIEF, f"its {name!r} is {value!r:.80}, but the manifest has {understood.get(name)!r:.80}")
     with ledger.at(MANIFEST).catching_malformed("how the topic was understood cannot be verified"):
         titles = {fold(source.title) for source in brief.sources.pages}
-        for what in _topic_faults(understood, manifest, titles, [book.archive for book in books.values()]):
+        for what in _topic_failures(understood, manifest, titles, [book.archive for book in books.values()]):
             ledger.fail(MANIFEST, what)
 
 
-def _topic_faults(
+def _topic_failures(
     understood: Mapping[str, Any], manifest: Manifest, titles: set[str], archives: Sequence[Archive | None]
 ) -> Iterator[str]:
-    """Faults in how the topic was understood; `titles` are those of the pages that were read."""
+    """Failures in how the topic was understood; `titles` are those of the pages that were read."""
     head, aspect, asked = understood["head"], understood["aspect"], manifest.record.get("aspect")
     in_topic = _words(manifest.record["topic"], understood["read_as"])
     if fold(head) not in titles and not _words(head) <= in_topic and not _is_title(head, archives):
@@ -119,7 +119,7 @@ def _has_title(archive: Archive, title: str) -> bool:
 
 def verify_brief(
     raw: bytes,
-    filed_claims: Sequence[FiledClaim],
+    recorded_claims: Sequence[RecordedClaim],
     languages: Mapping[BookId, str],
     ledger: Ledger,
     *,
@@ -132,14 +132,14 @@ def verify_brief(
         brief = brief_from_record(json_document(raw))
         if raw != (canonical_json(brief_record(brief), indent=1) + "\n").encode("utf-8", "replace"):
             location.fail("it is not in the form a run writes")
-        known = {filed_claim.claim.id: filed_claim.row.raw for filed_claim in filed_claims}
+        known = {recorded_claim.claim.id: recorded_claim.row.raw for recorded_claim in recorded_claims}
         for claim in brief.claims.values():
             if known.get(claim.id) != canonical_bytes(claim_record(claim)):
                 what = "differs from claims.jsonl" if claim.id in known else "is not in claims.jsonl"
                 ledger.at(BRIEF, claim=claim.id).fail(f"this claim {what}")
         verify_statements(brief, languages, ledger)
         if same_version:
-            verify_judgements(brief, [filed_claim.claim for filed_claim in filed_claims], languages, ledger)
+            verify_judgements(brief, [recorded_claim.claim for recorded_claim in recorded_claims], languages, ledger)
     return brief
 
 
@@ -229,7 +229,7 @@ def verify_run(folder: Path, shelf: Shelf, workspace: Workspace, signers: Path |
     verify_timings(folder, manifest, ledger)
     books = open_books(manifest, shelf, ledger)
     repetition = repeat_research(manifest, files, books, shelf, workspace, ledger)
-    if repetition.gives(manifest, files):
+    if repetition.reproduces(manifest, files):
         count_all(manifest, files, ledger)
     else:
         verify_parts(manifest, files, books, ledger)
@@ -251,9 +251,9 @@ def verify_parts(
 ) -> None:
     """Compare the parts of a run with its books and with each other, without repeating the research."""
     same_version = manifest.record.get("version") == __version__
-    filed_claims = read_filed_claims(files.get(CLAIMS, b""), ledger)
+    recorded_claims = read_recorded_claims(files.get(CLAIMS, b""), ledger)
     pages = verify_pages(
-        files, books, filed_claims, ledger, same_version=same_version, with_model=BY_MODEL in manifest.record
+        files, books, recorded_claims, ledger, same_version=same_version, with_model=BY_MODEL in manifest.record
     )
     for name, file in (("pages", CORPUS), ("claims", CLAIMS)):
         count = files.get(file, b"").count(b"\n")
@@ -263,7 +263,7 @@ def verify_parts(
         verify_graph(files[GRAPH], pages, ledger)
     if BRIEF in files:
         languages = {book.id: book.language for book in books.values()}
-        brief = verify_brief(files[BRIEF], filed_claims, languages, ledger, same_version=same_version)
+        brief = verify_brief(files[BRIEF], recorded_claims, languages, ledger, same_version=same_version)
         if brief is not None:
             verify_contexts(brief, pages, ledger, same_version=same_version)
             verify_sources(brief, manifest, books, pages, ledger)
@@ -287,7 +287,7 @@ def shelf_for(folder: Path, workspace: Workspace, wanted: Sequence[str] = ()) ->
     ]
     try:
         of_run = Run.load(folder).books
-    except RunError:  # its faults are reported by the verification
+    except RunError:  # its failures are reported by the verification
         of_run = ()
     known = {book.id for book in books}
     books += workspace.books_read_before({book.id for book in of_run} - known)

@@ -41,7 +41,7 @@ def verify_judgements(brief: Brief, claims: Sequence[Claim], languages: Mapping[
     """
     location = ledger.at(BRIEF)
     opposed = opposed_in(brief)
-    for what in _confirmation_faults(brief, claims, languages):
+    for what in _confirmation_failures(brief, claims, languages):
         location.fail(what)
     for statement in brief.statements():
         first = brief.claims[statement.claims[0]]
@@ -60,7 +60,7 @@ def _sureness(claim: Claim, statement: Statement) -> str:
     return support_level(claim, statement.pages)
 
 
-def _confirmation_faults(brief: Brief, claims: Sequence[Claim], languages: Mapping[BookId, str]) -> Iterator[str]:
+def _confirmation_failures(brief: Brief, claims: Sequence[Claim], languages: Mapping[BookId, str]) -> Iterator[str]:
     """Statements whose further claims do not say what the first one says."""
 
     def language(ref: EntryRef) -> str:
@@ -102,18 +102,18 @@ def verify_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Led
     location = ledger.at(BRIEF)
     for statement in brief.statements():
         with ledger.counting("statements"):
-            for what in _statement_faults(statement, _claims(brief, statement), languages):
+            for what in _statement_failures(statement, _claims(brief, statement), languages):
                 location.fail(f"the statement {shown(statement.text)} {what}")
     around: list[str] = []
     for group in (*brief.body, *brief.definitions, *brief.mechanisms, *brief.actors):
-        around += _heading_faults(group, [item for each in group.statements for item in _claims(brief, each)])
+        around += _heading_failures(group, [item for each in group.statements for item in _claims(brief, each)])
     for moment in brief.timeline:
-        around += _moment_faults(moment, _claims(brief, moment.statement))
+        around += _moment_failures(moment, _claims(brief, moment.statement))
     for figure in brief.numbers:
-        around += _figure_faults(figure, _claims(brief, figure.statement))
+        around += _figure_failures(figure, _claims(brief, figure.statement))
     for dispute in brief.disputes:
-        around += _dispute_faults(dispute, brief)
-    around += _order_faults(brief)
+        around += _dispute_failures(dispute, brief)
+    around += _order_failures(brief)
     for what in around:
         location.fail(what)
     for gap in brief.gaps:
@@ -129,7 +129,7 @@ def _claims(brief: Brief, statement: Statement) -> list[Claim]:
     return [brief.claims[claim] for claim in statement.claims]
 
 
-def _order_faults(brief: Brief) -> Iterator[str]:
+def _order_failures(brief: Brief) -> Iterator[str]:
     """Sentences that make sense only after another one, but do not follow it."""
     topic_pages = topic_pages_of(brief)
     # What continues the introduction has no heading, and is read right after the summary.
@@ -154,7 +154,9 @@ def _worded_by(statement: Statement, claims: Sequence[Claim]) -> list[Claim]:
     return [claim for claim in claims if is_part(statement.text, claim.text)] or list(claims)
 
 
-def _statement_faults(statement: Statement, claims: Sequence[Claim], languages: Mapping[BookId, str]) -> Iterator[str]:
+def _statement_failures(
+    statement: Statement, claims: Sequence[Claim], languages: Mapping[BookId, str]
+) -> Iterator[str]:
     if not any(is_part(statement.text, claim.text) for claim in claims):
         if statement.written == "rule":
             yield "does not match the text of any of its claims"
@@ -193,7 +195,7 @@ def _has_whole_words(text: str, words: str) -> bool:
     return False
 
 
-def _heading_faults(group: StatementGroup, claims: Sequence[Claim]) -> Iterator[str]:
+def _heading_failures(group: StatementGroup, claims: Sequence[Claim]) -> Iterator[str]:
     """A heading must be a name in the claims below it."""
     known = [
         fold(words)
@@ -204,7 +206,7 @@ def _heading_faults(group: StatementGroup, claims: Sequence[Claim]) -> Iterator[
         yield f"the heading {shown(group.heading)} is not a name from the claims under it"
 
 
-def _moment_faults(moment: TimelineMoment, claims: Sequence[Claim]) -> Iterator[str]:
+def _moment_failures(moment: TimelineMoment, claims: Sequence[Claim]) -> Iterator[str]:
     shown_values = (moment.when, moment.earliest, moment.latest)
     known = {
         (words, date.when.earliest, date.when.latest)
@@ -216,7 +218,7 @@ def _moment_faults(moment: TimelineMoment, claims: Sequence[Claim]) -> Iterator[
         yield f"the date {shown(moment.when)} of the timeline is in none of its claims"
 
 
-def _figure_faults(figure: Figure, claims: Sequence[Claim]) -> Iterator[str]:
+def _figure_failures(figure: Figure, claims: Sequence[Claim]) -> Iterator[str]:
     if not any(_shows(figure, claim, measure) for claim in claims for measure in claim.measures):
         shown_values = " ".join((figure.value, figure.what, figure.of, figure.when))
         yield f"the number {shown(shown_values)} of the table is in none of its claims"
@@ -231,7 +233,7 @@ def _shows(figure: Figure, claim: Claim, measure: Measure) -> bool:
     return figure.value in values and shown_values in ((what, of, when.words() if when else ""), ("", "", ""))
 
 
-def _dispute_faults(dispute: Dispute, brief: Brief) -> Iterator[str]:
+def _dispute_failures(dispute: Dispute, brief: Brief) -> Iterator[str]:
     claims = [claim for view in dispute.views for claim in _claims(brief, view.statement)]
     names = {claim.subject for claim in claims} | {f"{claim.page_title}: {claim.section}" for claim in claims}
     if dispute.about not in names | OWN_HEADINGS:

@@ -25,7 +25,7 @@ from kiwiresearch.ask import (
 from kiwiresearch.web.bodies import AskBody, AskQuery, ChatBody, PageAskBody, QuestionOptions
 from kiwiresearch.web.book_pages import page_at
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, requires_role
 from kiwiresearch.web.problems import logged_problem
 from kiwiresearch.web.replies import Json
 from kiwiresearch.web.streams import StreamSlots, sse_event, stream_in_thread, stream_response
@@ -66,25 +66,25 @@ def router(context: ServerContext) -> APIRouter:
     replies = AnswerResponder(context)
 
     @routes.post("/ask", response_class=Json, responses=DOCUMENT_OR_STREAM)
-    @allow("reader", "ask")
+    @requires_role("reader", "ask")
     async def ask(body: AskBody, accept: Accept = "") -> Response:
         """Answer a question from the books."""
         return await replies.respond(body, accept)
 
     @routes.get("/ask", response_class=Json, responses=DOCUMENT_OR_STREAM)
-    @allow("reader", "ask")
+    @requires_role("reader", "ask")
     async def ask_by_address(query: Annotated[AskQuery, Query()], accept: Accept = "") -> Response:
         """Answer a question from the books, for browsers and EventSource."""
         return await replies.respond(query, accept)
 
     @routes.post("/chat", response_class=Response, responses=STREAMED)
-    @allow("reader", "ask")
+    @requires_role("reader", "ask")
     async def chat(body: ChatBody) -> Response:
         """Answer a question from the books as a stream, always."""
         return await replies.stream(context.asker.events(body.question, body.options()))
 
     @routes.post("/answer_from_page", response_class=Response, responses=STREAMED)
-    @allow("reader", "ask")
+    @requires_role("reader", "ask")
     async def answer_from_page(body: PageAskBody) -> Response:
         """Answer a question from one page only, as a stream."""
         return await replies.stream(_page_events(context, body))
@@ -112,9 +112,9 @@ class AnswerResponder:
         return Json(self._record(answers[-1]))
 
     async def stream(self, events: Iterator[Event]) -> Response:
-        return await stream_response(self._slots.occupy(events), self._sse_event, _sse_error)
+        return await stream_response(self._slots.occupy(events), self._to_sse, _sse_error)
 
-    def _sse_event(self, event: Event) -> ServerSentEvent:
+    def _to_sse(self, event: Event) -> ServerSentEvent:
         match event:
             case Preview(answer) | EvidenceFound(answer):
                 return sse_event("citations", self._record(answer).found)

@@ -43,12 +43,12 @@ from kiwiresearch.web.guard import (
     Accounts,
     Handover,
     LazyRoute,
-    RoleCheck,
+    McpRoleCheck,
     Shutdown,
     Successor,
     add_checks,
+    make_role_checker,
     open_accounts,
-    role_check,
 )
 from kiwiresearch.web.problems import MEDIA_TYPE, ProblemReply, install_problem_responses, log
 from kiwiresearch.web.public_pages import problem_renderer
@@ -179,12 +179,12 @@ def _build(
         lifespan=lifespan,
     )
     has_users = accounts.authenticator is not None and accounts.audit_log is not None
-    app.state.role_check = role_check(accounts.audit_log) if has_users and accounts.audit_log else None
+    app.state.role_checker = make_role_checker(accounts.audit_log) if has_users and accounts.audit_log else None
     pages = PageRenderer(context)
     for router in _routers(context, jobs, accounts, pages, renew):
         app.router.routes.extend(router.routes)
     for path, mounted in mounts.items():
-        app.router.routes.append(Route(path, RoleCheck(mounted) if accounts.authenticator else mounted))
+        app.router.routes.append(Route(path, McpRoleCheck(mounted) if accounts.authenticator else mounted))
     install_problem_responses(app)
     app.state.render_problem = problem_renderer(pages)
     describe(app)

@@ -32,7 +32,7 @@ class LocatedPage:
     path: str
 
     def load(self) -> Callable[[], PageDoc]:
-        """Take the page out of its book; calling the result reads it, which needs the book no more."""
+        """Take the page out of its book; calling the result reads it, which no longer needs the book."""
         archive = self.book.archive
         entry = bounded_entry(archive.read(self.path))
         if REFRESH.search(entry.content, 0, HEAD_BYTES):
@@ -112,7 +112,7 @@ def cached_claims(page: PageDoc, book: Book) -> tuple[Claim, ...]:
     return CLAIM_CACHE.get(page.ref, lambda: claims_in_turn(page, book).claims)
 
 
-# 'image/png' and 'application/vnd.ms-excel'; nothing that could end the header, which has it from the book.
+# 'image/png' and 'application/vnd.ms-excel'; nothing that could end the header, as the value comes from the book.
 TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
 # One range only. 18 digits are more than any file has, and are parsed quickly.
 RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))")

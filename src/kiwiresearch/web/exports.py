@@ -27,7 +27,7 @@ from kiwiresearch.export import (
 )
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard import RoleRouter, allow, current_visitor, require_role
+from kiwiresearch.web.guard import RoleRouter, current_visitor, refuse_without_role, requires_role
 from kiwiresearch.web.job_requests import run_url
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.run_view import RunView, run_views
@@ -109,7 +109,7 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
         )
 
     @routes.get("/{form}", response_class=Response, responses=EXPORT_DOC)
-    @allow("reader", "export")
+    @requires_role("reader", "export")
     def file(
         run_id: RunId,
         form: FormatName,
@@ -133,7 +133,7 @@ def download_response(
 ) -> Response:
     """A run in a format, as a download; `browser` is the setting of that name, and `choice` is for worksheets."""
     if is_for_teachers(format_name):
-        require_role("researcher")
+        refuse_without_role("researcher")
     choice = choice or WorksheetChoice()
     file = _one_file(format_name, run.topic, make_files(run.path, format_name, browser=browser, choice=choice))
     headers = HEADERS | {"Content-Disposition": content_disposition(file.name)}

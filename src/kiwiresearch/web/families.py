@@ -40,7 +40,7 @@ from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.web import family_models as models
 from kiwiresearch.web.bodies import Name
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard import FamilyAccess, Privacy, RoleRouter, allow
+from kiwiresearch.web.guard import FamilyAccess, Privacy, RoleRouter, requires_role
 from kiwiresearch.web.job_requests import JobReply, accepted, case_url, start_job
 from kiwiresearch.web.replies import Json, JsonRoute
 from kiwiresearch.web.runs import Limit, Offset
@@ -99,7 +99,7 @@ class Families:
                 conflict for conflict in record_builder.conflict_records(found, mode) if conflict.person == person
             )
             why = living_record(found, person).why if mode == "owner" else ""
-            version = found.store.edits.latest_for([person]) if mode == "owner" else 0
+            version = found.store.edits.latest_version_for([person]) if mode == "owner" else 0
         return extend(models.PersonDetails, row, facts=facts, conflicts=conflicts, living_why=why, version=version)
 
     def seed_names(self, request: Request, case: str) -> str:
@@ -153,7 +153,7 @@ def _add_cases(routes: APIRouter, families: Families) -> None:
         return models.CasesReply(shown, len(ids))
 
     @routes.post("", status_code=201, response_model=models.CaseReply)
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def start(request: Request, body: models.StartBody) -> Response:
         """Start a case: find the people you name and read their pages. `run` continues it."""
         settings = body.settings(families.context.workspace.settings.kin)
@@ -167,7 +167,7 @@ def _add_cases(routes: APIRouter, families: Families) -> None:
         return families.record(request, case, privacy)
 
     @routes.post("/{case}/run", status_code=202, response_model=JobReply)
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def run(case: CaseId, body: models.RunBody = ALL_STEPS) -> Response:
         """Continue a case. The reply is a job that you can follow, cancel and resume like a research job."""
         return accepted(start_job(families.jobs, FamilyRequest(case, body.steps, body.model)))
@@ -304,7 +304,7 @@ def decide_on_pair(
     families: Families, request: Request, case: str, decision: MergeDecision, pair: str, why: str
 ) -> MergesRecord:
     """Decide about two people who may be one, or are kept separate; only the owner may. Returns what is left."""
-    families.access.require_owner(request)
+    families.access.require_family_owner(request)
     among, decide = MERGE_DECISIONS[decision]
     with families.cases.opened_for_edit(case) as found:
         require_known(pair, [item.id for item in among(found)])
@@ -316,7 +316,7 @@ def undo_merge(
     families: Families, request: Request, case: str, merge: str, why: str, *, cascade: bool
 ) -> tuple[str, ...]:
     """Undo a merge, and return the ids of all that were undone; only the owner may."""
-    families.access.require_owner(request)
+    families.access.require_family_owner(request)
     with families.cases.opened_for_edit(case) as found:
         require_known(merge, [cluster.id for cluster in found.store.merges.all()])
         return review.undo_merge(found, merge, why, cascade=cascade)
@@ -324,19 +324,19 @@ def undo_merge(
 
 def _add_merges(routes: APIRouter, families: Families) -> None:
     @routes.post("/{case}/merges/{merge}/accept")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def accept(request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON) -> MergesRecord:
         """Merge a possible duplicate. Only the owner can."""
         return decide_on_pair(families, request, case, "accept", merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/reject")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def reject(request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON) -> MergesRecord:
         """Keep a possible duplicate separate. Only the owner can."""
         return decide_on_pair(families, request, case, "reject", merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/take-back")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def take_back(
         request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON
     ) -> MergesRecord:
@@ -344,7 +344,7 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
         return decide_on_pair(families, request, case, "take-back", merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/undo")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def undo(
         request: Request, case: CaseId, merge: MergeId, body: models.UndoBody = UNDO_DEFAULTS
     ) -> models.UndoneReply:
@@ -354,10 +354,10 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
 
 def _add_living(routes: APIRouter, families: Families) -> None:
     @routes.put("/{case}/people/{person}/living")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def living(request: Request, case: CaseId, person: Person, body: models.LivingBody) -> LivingRecord:
         """Set whether a person is living. This overrides every rule. Only the owner can."""
-        families.access.require_owner(request)
+        families.access.require_family_owner(request)
         with families.cases.opened_for_edit(case) as found:
             person_id = visible_person(found.store.tree(), person)
             set_living(found, person_id, body.status, body.why)
@@ -372,10 +372,10 @@ def _add_plugins(routes: APIRouter, families: Families) -> None:
             return _plugins(load_plugins(families.cases.plugins), found.store)
 
     @routes.put("/{case}/plugins/{plugin}")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def switch_plugin(request: Request, case: CaseId, plugin: PluginId, body: models.PluginBody) -> models.PluginsReply:
         """Turn a source on or off for a case. All sources except the books start turned off. Only the owner can."""
-        families.access.require_owner(request)
+        families.access.require_family_owner(request)
         plugins = load_plugins(families.cases.plugins)
         with families.cases.opened_exclusively(case) as found:
             require_known(plugin, [known_plugin.plugin.plugin_id for known_plugin in plugins.known])

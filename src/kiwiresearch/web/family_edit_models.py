@@ -24,7 +24,7 @@ Required = Annotated[Name, Field(min_length=1)]
 class EditBody(Body):
     """What every change may have: why it is made, and from which source."""
 
-    note: Annotated[LongText, Field(description="Why you change it. Only owners see this.")] = ""
+    note: Annotated[LongText, Field(description="Why you are making this change. Only owners see this.")] = ""
     source: Annotated[Name, Field(description="The title of your own source, such as a letter or a record.")] = ""
     locator: Annotated[Name, Field(description="The page or number in it.")] = ""
     dated: Annotated[Name, Field(description="When the source was made.")] = ""

@@ -20,7 +20,7 @@ from kiwiresearch.web import family_edit_models as models
 from kiwiresearch.web.bodies import Name
 from kiwiresearch.web.families import PREFIX, CaseId, Families, Person, visible_person
 from kiwiresearch.web.family_files import CLOSE_CONNECTION, PART_TIMEOUT_S, drain_body, next_part
-from kiwiresearch.web.guard import RoleRouter, allow, current_visitor
+from kiwiresearch.web.guard import RoleRouter, current_visitor, requires_role
 from kiwiresearch.web.problems import Refused
 from kiwiresearch.web.replies import Json, JsonRoute
 from kiwiresearch.web.runs import SANDBOX_POLICY, Limit, Offset
@@ -48,7 +48,7 @@ UPLOAD_DOC: dict[str, Any] = {
 @contextlib.contextmanager
 def editing_case(families: Families, request: Request, case: str, *, with_books: bool = False) -> Iterator[Case]:
     """A case for a change by its owner, which research on it does not hinder."""
-    families.access.require_owner(request)
+    families.access.require_family_owner(request)
     with contextlib.ExitStack() as stack:
         found = stack.enter_context(families.cases.opened_for_edit(case))
         if with_books:
@@ -133,7 +133,7 @@ async def receive_attachment(
 ) -> str:
     """Receive a file, attach it to a person, and return the id of the change. Only the owner may."""
     try:
-        families.access.require_owner(request)
+        families.access.require_family_owner(request)
         body = await _received(parts)
     except (Refused, KiwiError):
         await drain_body(parts)
@@ -179,20 +179,20 @@ def _add_edits(routes: APIRouter, families: Families) -> None:
         return models.EditsReply(rows[offset : offset + limit], len(rows))
 
     @routes.post("/{case}/edits", status_code=201, response_model=models.EditReply)
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def make(request: Request, case: CaseId, body: models.EditRequest) -> models.EditReply:
         """Change a family: people, names, facts, relationships. Research may be running. Only the owner can."""
         return make_edit(families, request, case, body)
 
     @routes.post("/{case}/edits/{edit}/undo")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def undo(request: Request, case: CaseId, edit: EditId, body: models.UndoEditBody = UNDO_ONE) -> models.EditsReply:
         """Undo a change. Only the owner can."""
         undone = undo_edit(families, request, case, edit, cascade=body.cascade)
         return models.EditsReply(undone, len(undone))
 
     @routes.post("/{case}/edits/{edit}/redo")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def redo(request: Request, case: CaseId, edit: EditId) -> EditRecord:
         """Make an undone change again. Only the owner can."""
         return redo_edit(families, request, case, edit)
@@ -212,7 +212,7 @@ def _add_attachments(routes: APIRouter, families: Families) -> None:
         response_model=models.EditReply,
         openapi_extra=UPLOAD_DOC,
     )
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     async def attach(
         request: Request,
         case: CaseId,

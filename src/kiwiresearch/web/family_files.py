@@ -25,7 +25,7 @@ from kiwiresearch.kin.report import Couples, Shape, shape_picture, svg_file
 from kiwiresearch.web.bodies import Name
 from kiwiresearch.web.families import PREFIX, CaseId, Families, Person, visible_person
 from kiwiresearch.web.family_models import ImportsReply
-from kiwiresearch.web.guard import DRAIN_TIMEOUT_S, MAX_DRAINED, ExportPrivacy, Privacy, RoleRouter, allow
+from kiwiresearch.web.guard import DRAIN_TIMEOUT_S, MAX_DRAINED, ExportPrivacy, Privacy, RoleRouter, requires_role
 from kiwiresearch.web.job_requests import JobReply, accepted, start_job
 from kiwiresearch.web.problems import Refused
 from kiwiresearch.web.replies import JsonRoute
@@ -95,7 +95,7 @@ def _add_exports(routes: APIRouter, families: Families) -> None:
         return Response(svg_file(svg), headers=SVG_HEADERS, media_type="image/svg+xml")
 
     @routes.get("/{case}/export/{form}", response_class=Response, responses=FILE_DOC)
-    @allow("reader", "export")
+    @requires_role("reader", "export")
     def export(request: Request, case: CaseId, form: FormName, privacy: ExportPrivacy = "public") -> Response:
         """The family as a file. People who may be living are hidden unless `privacy` shows more."""
         return export_response(families, request, case, form, privacy)
@@ -141,13 +141,13 @@ def _add_imports(routes: APIRouter, families: Families) -> None:
             return ImportsReply(import_records(found.store) if mode == "owner" else ())
 
     @routes.post("/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     async def import_new(request: Request, name: FileName = "family.ged") -> Response:
         """Start a case from the family tree of another program. The reply is a job. Only the owner can."""
         return accepted(await receive_upload(families, request, "", name, request.stream()))
 
     @routes.post("/{case}/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     async def import_into(request: Request, case: CaseId, name: FileName = "family.ged") -> Response:
         """Import the family tree of another program into a case. The reply is a job. Only the owner can."""
         return accepted(await receive_upload(families, request, case, name, request.stream()))
@@ -158,7 +158,7 @@ async def receive_upload(
 ) -> Job:
     """Receive a family file for a case, or for a new one, and queue the job that reads it. Only the owner may."""
     try:
-        families.access.require_owner(request)
+        families.access.require_family_owner(request)
         if case:
             await run_in_threadpool(families.cases.require_free, case)
         with _upload_file(families.cases.root) as part:

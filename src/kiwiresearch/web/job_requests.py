@@ -28,7 +28,7 @@ from kiwiresearch.jobs import (
 )
 from kiwiresearch.runs import Run
 from kiwiresearch.web.bodies import REPLACE_SURROGATES
-from kiwiresearch.web.guard import current_visitor, require_own, require_role
+from kiwiresearch.web.guard import current_visitor, refuse_without_role, require_creator_or_owner
 from kiwiresearch.web.problems import RETRY_AFTER_S
 from kiwiresearch.web.replies import Json
 from kiwiresearch.workspace import RANGES
@@ -251,7 +251,7 @@ _START_LOCK = threading.Lock()
 
 def start_job(jobs: JobQueue, request: JobRequest, *, browser: str = "") -> Job:
     """Queue a job for the visitor, if role and limits allow it; `browser` is a key for their browser."""
-    require_role("researcher")
+    refuse_without_role("researcher")
     who = current_visitor()
     if isinstance(request, QuestionsRequest) and who.limits.questions_a_day:
         raise NotAllowed(
@@ -276,13 +276,13 @@ def job_for_visitor(jobs: JobQueue, job_id: str) -> Job:
             remedy="An owner of this server can stop them.",
         )
     if isinstance(job.request, UnreadableRequest):
-        require_own(job.user)
+        require_creator_or_owner(job.user)
     return job
 
 
 def resume_job(jobs: JobQueue, job_id: str, *, read_no_more: bool = False) -> Job:
     """Queue a job of the visitor again, or only the writing of its brief; owners may do so with any job."""
-    require_own(jobs.get(job_id).user)
+    require_creator_or_owner(jobs.get(job_id).user)
     with _START_LOCK:
         _check_queue(jobs)
         return jobs.resume(job_id, read_no_more=read_no_more)
@@ -290,13 +290,13 @@ def resume_job(jobs: JobQueue, job_id: str, *, read_no_more: bool = False) -> Jo
 
 def cancel_job(jobs: JobQueue, job_id: str) -> Job:
     """Stop a job of the visitor; owners may stop any job."""
-    require_own(jobs.get(job_id).user)
+    require_creator_or_owner(jobs.get(job_id).user)
     return jobs.cancel(job_id)
 
 
 def remove_job(jobs: JobQueue, job_id: str) -> None:
     """Remove a job of the visitor that produced nothing; owners may remove any such job."""
-    require_own(jobs.get(job_id).user)
+    require_creator_or_owner(jobs.get(job_id).user)
     jobs.remove(job_id)
 
 

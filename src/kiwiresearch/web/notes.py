@@ -28,7 +28,7 @@ from kiwiresearch.runs import (
 )
 from kiwiresearch.web.bodies import REPLACE_SURROGATES
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard import RoleRouter, allow, current_visitor, require_own
+from kiwiresearch.web.guard import RoleRouter, current_visitor, require_creator_or_owner, requires_role
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.run_view import RunView, run_views
 from kiwiresearch.web.runs import RunId
@@ -139,7 +139,7 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
         )
 
     @routes.post("", status_code=201)
-    @allow("researcher", "note")
+    @requires_role("researcher", "note")
     def write(run_id: RunId, body: NoteBody) -> NoteReply:
         """Add a note to a run; the run itself does not change."""
         run = runs.get(run_id)
@@ -147,19 +147,19 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
         return extend(NoteReply, write_note(run, target, body.opinion()))
 
     @routes.put("/{note_id}")
-    @allow("researcher", "note")
+    @requires_role("researcher", "note")
     def change(run_id: RunId, note_id: NoteId, body: ChangeBody) -> NoteReply:
         """Change a note; on a server with users, only its author and owners can."""
         return extend(NoteReply, rewrite_note(runs.get(run_id), note_id, body.opinion(), body.seen))
 
     @routes.delete("/{note_id}")
-    @allow("researcher", "note")
+    @requires_role("researcher", "note")
     def remove(run_id: RunId, note_id: NoteId) -> NoteReply:
         """Delete a note; it can be restored."""
         return extend(NoteReply, set_removed(runs.get(run_id), note_id, gone=True))
 
     @routes.post("/{note_id}/restore")
-    @allow("researcher", "note")
+    @requires_role("researcher", "note")
     def restore(run_id: RunId, note_id: NoteId) -> NoteReply:
         """Restore a deleted note."""
         return extend(NoteReply, set_removed(runs.get(run_id), note_id, gone=False))
@@ -245,4 +245,4 @@ def set_removed(run: RunView, note_id: str, *, gone: bool) -> Note:
 
 def _require_own_note(run: RunView, note_id: str) -> None:
     note = run.notes.get(note_id)
-    require_own(note.author, note.made)
+    require_creator_or_owner(note.author, note.made)

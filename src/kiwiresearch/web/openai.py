@@ -31,7 +31,7 @@ from kiwiresearch.web.chat_requests import (
     unreadable_body,
 )
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, requires_role
 from kiwiresearch.web.problems import logged_problem, openai_error, openai_error_reply
 from kiwiresearch.web.replies import Json
 from kiwiresearch.web.streams import LINE_END, StreamSlots, sse_event, stream_in_thread, stream_response
@@ -119,7 +119,7 @@ def router(context: ServerContext, now: Clock = time.time) -> APIRouter:  # noqa
         return Json(ModelReply(model, int(now()))) if model in MODEL_CHOICES else unknown_model(model)
 
     @routes.post("/chat/completions", response_class=Response, responses=STREAMED)
-    @allow("reader", "ask")
+    @requires_role("reader", "ask")
     async def chat_completions(body: CompletionBody) -> Response:
         """Answer the last user message from the books."""
         return await chats.reply(body)

@@ -26,13 +26,13 @@ from kiwiresearch.web.guard import (
     SIGN_IN_PATH,
     RoleRouter,
     UserAuthenticator,
-    allow,
     client_of,
     is_book_page,
     is_browser_path,
     is_from_own_page,
     is_top_level_navigation,
     is_typed_or_bookmarked,
+    requires_role,
     set_sign_in_cookie,
 )
 from kiwiresearch.web.problems import Problem, ProblemRenderer, RequestFault, log
@@ -208,7 +208,7 @@ def router(authenticator: Authenticator, pages: PageRenderer) -> APIRouter:
         )
 
     @routes.api_route(SIGN_IN_PATH, methods=["GET", "HEAD"])
-    @allow("stranger")
+    @requires_role("stranger")
     def ask(request: Request, next: NextPage = "", *, again: bool = False) -> Response:  # noqa: A002 (what addresses say)
         place = _safe_next(next)
         if authenticator.is_authenticated(request.scope):
@@ -222,7 +222,7 @@ def router(authenticator: Authenticator, pages: PageRenderer) -> APIRouter:
         return form(request, LoginForm(place), onwards=onwards)
 
     @routes.post(SIGN_IN_PATH)
-    @allow("stranger")
+    @requires_role("stranger")
     async def enter(request: Request) -> Response:
         sent = await LoginForm.sent_with(request)
         try:
@@ -232,7 +232,7 @@ def router(authenticator: Authenticator, pages: PageRenderer) -> APIRouter:
             return await run_in_threadpool(form, request, sent, status=429, wait_s=wait_s)
         if cookie is None:
             return await run_in_threadpool(form, request, sent, status=401)
-        # For the audit, which records who has signed in.
+        # For the audit log, which records who has signed in.
         if users is not None:
             request.state.visitor = await run_in_threadpool(users.by_cookie, cookie)
         answer = RedirectResponse(sent.next, status_code=303)
@@ -254,7 +254,7 @@ def _add_links(routes: APIRouter, users: UserAuthenticator, pages: PageRenderer)
         return pages.show(request, "link.html", status=status, headers=headers, name=name or "", wait_s=wait_s)
 
     @routes.api_route(LINK_ROUTE, methods=["GET", "HEAD"])
-    @allow("stranger")
+    @requires_role("stranger")
     def show_link(request: Request, secret: LinkSecret) -> Response:
         try:
             return page(request, users.user_of_link(secret, client_of(request.scope)))
@@ -262,7 +262,7 @@ def _add_links(routes: APIRouter, users: UserAuthenticator, pages: PageRenderer)
             return page(request, None, wait_s=math.ceil(limit.retry_after_s))
 
     @routes.post(LINK_ROUTE)
-    @allow("stranger")
+    @requires_role("stranger")
     def use_link(request: Request, secret: LinkSecret) -> Response:
         try:
             cookie = users.cookie_for_link(secret, client_of(request.scope))

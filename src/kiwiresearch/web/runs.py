@@ -32,7 +32,7 @@ from kiwiresearch.runs import ClaimFilter, Runs
 from kiwiresearch.web import job_requests
 from kiwiresearch.web.bodies import MAX_PASSAGES, Name, Words
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, requires_role
 from kiwiresearch.web.job_requests import (
     MAX_BOOKS,
     JobReply,
@@ -105,7 +105,7 @@ def router(jobs: JobQueue) -> APIRouter:
 
 def _add_jobs(routes: APIRouter, jobs: JobQueue) -> None:
     @routes.post("/research", status_code=202, response_model=JobReply)
-    @allow("researcher", "research")
+    @requires_role("researcher", "research")
     def start(body: ResearchBody) -> Response:
         """Research a topic. The reply is a job, which runs in the background."""
         return accepted(job_requests.start_job(jobs, body.job_request()))
@@ -132,19 +132,19 @@ def _add_steps(routes: APIRouter, jobs: JobQueue) -> None:
         return sse_response(_stream(jobs, job_id, place))
 
     @routes.post("/research/{job_id}/cancel", status_code=202)
-    @allow("researcher", "stop")
+    @requires_role("researcher", "stop")
     def cancel(job_id: JobId) -> JobReply:
         """Stop a job between two steps; its progress is saved. A job that has ended does not change."""
         return job_reply(job_requests.cancel_job(jobs, job_id))
 
     @routes.post("/research/{job_id}/resume", status_code=202, response_model=JobReply)
-    @allow("researcher", "resume")
+    @requires_role("researcher", "resume")
     def resume(job_id: JobId) -> Response:
         """Continue a job that was cancelled, was interrupted or failed; nothing is done twice."""
         return accepted(job_requests.resume_job(jobs, job_id))
 
     @routes.post("/research/{job_id}/finish", status_code=202, response_model=JobReply)
-    @allow("researcher", "resume")
+    @requires_role("researcher", "resume")
     def finish(job_id: JobId) -> Response:
         """Write the brief of a run that was stopped from the pages it has read; it cannot be resumed after that."""
         return accepted(job_requests.resume_job(jobs, job_id, read_no_more=True))
@@ -163,7 +163,7 @@ def _add_runs(routes: APIRouter, runs: Runs) -> None:
         return run_reply(runs.get(run_id))
 
     @routes.get("/runs/{run_id}/files/{name}", response_class=Response, responses=FILE_DOC)
-    @allow("reader", "export")
+    @requires_role("reader", "export")
     def file(run_id: RunId, name: FileName) -> Response:
         """A file of a run, byte for byte."""
         place = runs.get(run_id).file(name)
@@ -267,7 +267,7 @@ def job_router(jobs: JobQueue) -> APIRouter:
     routes = RoleRouter("reader", prefix="/api/jobs", tags=["research"], route_class=JsonRoute)
 
     @routes.post("", status_code=202, response_model=JobReply)
-    @allow("researcher", "research")
+    @requires_role("researcher", "research")
     def add_job(body: JobBody) -> Response:
         """Queue a batch of questions, or the tables of a whole book."""
         return accepted(job_requests.start_job(jobs, body.job_request()))

@@ -28,7 +28,7 @@ from kiwiresearch.network import is_loopback
 from kiwiresearch.system import limit_memory_arenas
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard import DEFAULT_HEADERS, GRACE_S, Shutdown, check_family_owner, check_owners
+from kiwiresearch.web.guard import DEFAULT_HEADERS, GRACE_S, Shutdown, check_family_owner_setting, check_owners
 from kiwiresearch.web.peers import add_peer_endpoint, server_address
 from kiwiresearch.web.problems import LAST_SEND_S, SEE_API, Problem
 from kiwiresearch.web.runs import make_jobs
@@ -40,7 +40,7 @@ HEAD_TIMEOUT_S = 20.0
 
 MAX_CONNECTIONS = 512
 MAX_IDLE_OF_ADDRESS = 128
-"""Connections of one address that wait for a request; a class behind one address needs fewer than all there are."""
+"""Connections of one address that wait for a request; a school class behind one address stays below this."""
 MAX_HEAD_BYTES = 32 * 1024
 
 NOT_HTTP = Problem(400, "Not HTTP", "The request could not be understood.", SEE_API)
@@ -85,7 +85,7 @@ class HttpProtocol(H11Protocol):
         self.transport.close()
 
     def _make_room(self) -> None:
-        """Close the idle connection that its address opened first, so that no address takes those of all others."""
+        """Close the idle connection that its address opened first, so that one address cannot use up all of them."""
         address = self.client and self.client[0]
         others: list[HttpProtocol] = [
             other
@@ -118,7 +118,7 @@ class HttpProtocol(H11Protocol):
             self.transport.close()
 
 
-MIN_TOKEN = 8
+MIN_TOKEN_CHARS = 8
 CLOSE_TIMEOUT_S = 2.0
 """How long to wait for books to close while a thread is still reading them."""
 
@@ -132,7 +132,7 @@ def check_serve_settings(serve: ServeSettings) -> None:
         raise BadSettings(
             "The token contains characters that cannot be sent in a header.", remedy="Use only letters, digits and '-'."
         )
-    check_family_owner(serve)
+    check_family_owner_setting(serve)
     if serve.users and serve.token:
         raise BadSettings(
             "'serve.users' and 'serve.token' cannot be used together, because users have their own tokens.",
@@ -145,9 +145,9 @@ def check_serve_settings(serve: ServeSettings) -> None:
             f"Listening on {serve.host!r} lets other computers use the server, but no token is set.",
             remedy="Set a token with KIWIRESEARCH_SERVE_TOKEN or --token, or listen on 127.0.0.1.",
         )
-    if len(serve.token) < MIN_TOKEN:
+    if len(serve.token) < MIN_TOKEN_CHARS:
         raise BadSettings(
-            f"A token of {len(serve.token)} characters is too easy to guess.", remedy=f"Use {MIN_TOKEN} or more."
+            f"A token of {len(serve.token)} characters is too easy to guess.", remedy=f"Use {MIN_TOKEN_CHARS} or more."
         )
 
 
@@ -157,12 +157,12 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(bare or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, place = found[0]
-        door = socket.create_server(place[:2], family=family, backlog=128)
+        listener = socket.create_server(place[:2], family=family, backlog=128)
     except (OSError, UnicodeError) as problem:
         raise _cannot_listen(host, port, problem) from problem
     # Inherited by connections: otherwise the second part of a reply waits 40 ms for the first to be acknowledged.
-    door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return door
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _cannot_listen(host: str, port: int, problem: Exception) -> BadUsage:
@@ -204,13 +204,13 @@ def serve(
     check_serve_settings(settings)
     check_owners(workspace)
     limit_memory_arenas()
-    with listen(settings.host, settings.port) as door:
-        url = public_url(settings, door.getsockname()[1])
+    with listen(settings.host, settings.port) as listener:
+        url = public_url(settings, listener.getsockname()[1])
         context = ServerContext(workspace, shelf, is_partial_shelf=is_partial_shelf, public_url=url)
         jobs = make_jobs(context)
         shutdown = Shutdown(grace_s=grace_s)
         app = make_app(context, jobs=jobs, mounts=mounts(context, jobs), shutdown=shutdown)
-        presence = add_peer_endpoint(app, workspace, shelf, door.getsockname()[1])
+        presence = add_peer_endpoint(app, workspace, shelf, listener.getsockname()[1])
 
         def on_listening() -> None:
             listening(url)
@@ -226,7 +226,7 @@ def serve(
         server = Server(app, shutdown, on_listening, at_end, proxies=settings.proxies)
         # The library that sends events would cut streams at the first sign of shutdown; we give them a grace period.
         AppStatus.enable_automatic_graceful_drain = False
-        server.run([door])
+        server.run([listener])
     if presence:
         presence.close()
     _close(context, server.exit_code)

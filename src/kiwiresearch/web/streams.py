@@ -19,7 +19,7 @@ from kiwiresearch.ids import canonical_json
 T = TypeVar("T")
 
 MAX_AHEAD = 16
-"""How many items a generator may be ahead of its reader, so that a slow client costs little memory."""
+"""How many items a generator may be ahead of its client, so that a slow client costs little memory."""
 
 PING_S = 15
 """How often a silent stream sends a comment, for proxies that close silent connections."""
@@ -72,8 +72,8 @@ async def stream_response(
 class StreamSlots:
     """Limits how many streams of one family of routes are worked on at once; each family has its own slots.
 
-    A stream whose reader has left counts until its thread has noticed: clients that connect and leave must not pile
-    up threads.
+    A stream whose client has disconnected counts until its thread has noticed: clients that connect and leave must
+    not pile up threads.
     """
 
     def __init__(self, count: int) -> None:
@@ -90,7 +90,7 @@ class StreamSlots:
 
 
 async def stream_in_thread(events: Generator[T, None, None]) -> AsyncGenerator[T, None]:
-    """The items of a generator that runs in one thread; when the reader leaves, it is closed in that thread."""
+    """The items of a generator that runs in one thread; when the client disconnects, it is closed in that thread."""
     queue: _ThreadQueue[T] = _ThreadQueue()
     work = contextvars.copy_context().run  # links in the answer lead to the address of this request
     threading.Thread(target=work, args=(queue.work, events), name="stream", daemon=True).start()
@@ -100,7 +100,7 @@ async def stream_in_thread(events: Generator[T, None, None]) -> AsyncGenerator[T
         if item.problem is not None:
             raise item.problem
     finally:
-        queue.leave()
+        queue.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,8 @@ class _ThreadQueue(Generic[T]):
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._arrived: asyncio.Queue[T | _End] = asyncio.Queue()
-        self._free = threading.Semaphore(MAX_AHEAD)  # makes the thread wait for a slow reader
-        self._is_left = False
+        self._free = threading.Semaphore(MAX_AHEAD)  # makes the thread wait for a slow client
+        self._is_closed = False
 
     def work(self, events: Generator[T, None, None]) -> None:
         end = _End()
@@ -125,7 +125,7 @@ class _ThreadQueue(Generic[T]):
             with contextlib.closing(events):
                 for item in events:
                     self._free.acquire()
-                    if self._is_left:
+                    if self._is_closed:
                         break
                     self._pass_on(item)
         except BaseException as problem:  # raised again in the loop that reads
@@ -137,9 +137,9 @@ class _ThreadQueue(Generic[T]):
         self._free.release()
         return item
 
-    def leave(self) -> None:
+    def close(self) -> None:
         """Nobody reads anymore: wake the thread if it waits for a free place, so that it notices and ends."""
-        self._is_left = True
+        self._is_closed = True
         self._free.release()
 
     def _pass_on(self, item: T | _End) -> None:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from kiwiresearch.codec import Record
 from kiwiresearch.store import MAX_PASSWORD, MIN_PASSWORD, AuditProof, AuditRow, NewLink, Role, UserTokens
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard import Accounts, RoleRouter, allow, current_visitor
+from kiwiresearch.web.guard import Accounts, RoleRouter, current_visitor, requires_role
 from kiwiresearch.web.peers import reader_address
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.workspace import (
@@ -76,7 +76,7 @@ class NewLinkReply(Record):
 
 @dataclass(frozen=True, slots=True)
 class AuditReply(Record):
-    """Rows of the audit, newest first."""
+    """Rows of the audit log, newest first."""
 
     rows: tuple[AuditRow, ...]
     before: int | None
@@ -166,7 +166,7 @@ ActionFilter = Annotated[
 
 
 def router(context: ServerContext, accounts: Accounts) -> APIRouter:
-    """For owners: users, how they sign in, and the audit. For everybody: who they are, and what is hidden from them."""
+    """For owners: users, how they sign in, the audit log. For everybody: who they are, and what is hidden from them."""
     routes = RoleRouter("reader", prefix="/api", tags=["people"], route_class=JsonRoute)
 
     @routes.get("/me")
@@ -191,28 +191,28 @@ def router(context: ServerContext, accounts: Accounts) -> APIRouter:
 
 def _add_users(routes: APIRouter, accounts: Accounts) -> None:
     @routes.get("/users")
-    @allow("owner")
+    @requires_role("owner")
     def users(request: Request) -> UsersReply:
         """List all users, their tokens, their sign-in links and when their passwords were set."""
         register = accounts.require_users(request)
         return UsersReply(tuple(register.with_tokens(user_row) for user_row in register.all()))
 
     @routes.post("/users", status_code=201)
-    @allow("owner")
+    @requires_role("owner")
     def add(request: Request, body: NewUser) -> UserTokens:
         """Add a user, who needs a password, a token or a sign-in link."""
         register = accounts.require_users(request)
         return register.with_tokens(register.add(body.name, body.role))
 
     @routes.get("/users/{name}")
-    @allow("owner")
+    @requires_role("owner")
     def user(request: Request, name: UserName) -> UserTokens:
         """Show one user."""
         register = accounts.require_users(request)
         return register.with_tokens(register.get(name))
 
     @routes.put("/users/{name}")
-    @allow("owner")
+    @requires_role("owner")
     def change(request: Request, name: UserName, body: UserChange) -> UserTokens:
         """Change the role or the limits of a user, from the next request on."""
         register = accounts.require_users(request)
@@ -220,7 +220,7 @@ def _add_users(routes: APIRouter, accounts: Accounts) -> None:
         return register.with_tokens(register.get(name))
 
     @routes.delete("/users/{name}", status_code=204, response_class=Response)
-    @allow("owner")
+    @requires_role("owner")
     def remove(request: Request, name: UserName) -> Response:
         """Remove a user, who is signed out at once; runs and notes stay."""
         accounts.require_users(request).remove(name)
@@ -229,14 +229,14 @@ def _add_users(routes: APIRouter, accounts: Accounts) -> None:
 
 def _add_tokens(routes: APIRouter, accounts: Accounts) -> None:
     @routes.post("/users/{name}/tokens", status_code=201)
-    @allow("owner")
+    @requires_role("owner")
     def new_token(request: Request, name: UserName, body: NewTokenBody) -> NewTokenReply:
         """Create a token for a user; it is shown only this once."""
         token = accounts.require_users(request).new_token(name, body.label)
         return NewTokenReply(token.id, token.text)
 
     @routes.delete("/users/{name}/tokens/{token_id}", status_code=204, response_class=Response)
-    @allow("owner")
+    @requires_role("owner")
     def revoke(request: Request, name: UserName, token_id: TokenId) -> Response:
         """Revoke a token; everybody who uses it is signed out at once."""
         accounts.require_users(request).revoke(name, token_id)
@@ -245,7 +245,7 @@ def _add_tokens(routes: APIRouter, accounts: Accounts) -> None:
 
 def _add_passwords(routes: APIRouter, accounts: Accounts) -> None:
     @routes.put("/users/{name}/password")
-    @allow("owner")
+    @requires_role("owner")
     def set_password(request: Request, name: UserName, body: SetPasswordBody) -> PasswordReply:
         """Set or generate the password of a user, who is signed out where they used the previous one or a link."""
         register = accounts.require_users(request)
@@ -256,7 +256,7 @@ def _add_passwords(routes: APIRouter, accounts: Accounts) -> None:
         return PasswordReply(name, None)
 
     @routes.delete("/users/{name}/password", status_code=204, response_class=Response)
-    @allow("owner")
+    @requires_role("owner")
     def remove_password(request: Request, name: UserName) -> Response:
         """Remove the password and the sign-in links of a user, who can then sign in with a token or a new link."""
         accounts.require_users(request).remove_password(name)
@@ -271,7 +271,7 @@ def _add_passwords(routes: APIRouter, accounts: Accounts) -> None:
 
 def _add_links(routes: APIRouter, accounts: Accounts, serve: ServeSettings) -> None:
     @routes.post("/users/{name}/links", status_code=201)
-    @allow("owner")
+    @requires_role("owner")
     def new_link(request: Request, name: UserName, body: NewLinkBody) -> NewLinkReply:
         """Create a link that signs a user in once. It is shown only now, and replaces an earlier one that was not used.
 
@@ -282,7 +282,7 @@ def _add_links(routes: APIRouter, accounts: Accounts, serve: ServeSettings) -> N
         return NewLinkReply(link.id, link.user, link_address(link, serve, request), link.expires_at)
 
     @routes.delete("/users/{name}/links/{link_id}", status_code=204, response_class=Response)
-    @allow("owner")
+    @requires_role("owner")
     def revoke_link(request: Request, name: UserName, link_id: LinkId) -> Response:
         """Revoke a sign-in link; a user who signed in with it is signed out at once."""
         accounts.require_users(request).revoke_link(name, link_id)
@@ -296,7 +296,7 @@ def link_address(link: NewLink, serve: ServeSettings, request: Request) -> str:
 
 def _add_audit(routes: APIRouter, accounts: Accounts) -> None:
     @routes.get("/audit")
-    @allow("owner", "audit")
+    @requires_role("owner", "audit")
     def audit(
         user: UserFilter = None,
         action: ActionFilter = None,
@@ -313,7 +313,7 @@ def _add_audit(routes: APIRouter, accounts: Accounts) -> None:
         return AuditReply(tuple(rows), last)
 
     @routes.get("/audit/check")
-    @allow("owner", "audit")
+    @requires_role("owner", "audit")
     def check(head: Head = "") -> AuditProof:
-        """Verify that no row of the audit was changed, removed or added, and that none up to `head` was rewritten."""
+        """Verify that no row of the audit log was changed, removed or added, and none up to `head` rewritten."""
         return accounts.require_audit().verify(head.strip())

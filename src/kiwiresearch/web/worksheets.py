@@ -11,7 +11,7 @@ from kiwiresearch.export import FORMATS, WorksheetChoice, choice_of, page_worksh
 from kiwiresearch.web.book_pages import claims_in_turn
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.exports import HEADERS, Kinds, Questions, content_disposition
-from kiwiresearch.web.guard import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, requires_role
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.search import BookFilter, Path, Title, read_page
 from kiwiresearch.workspace import folder_name
@@ -38,7 +38,7 @@ def router(context: ServerContext) -> APIRouter:
     routes = RoleRouter("researcher", prefix="/api", tags=["find"], route_class=JsonRoute)
 
     @routes.get("/worksheet", response_class=Response, responses=WORKSHEET_DOC)
-    @allow("researcher", "export")
+    @requires_role("researcher", "export")
     def worksheet(
         title: Title = "",
         path: Path = "",

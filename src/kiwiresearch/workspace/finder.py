@@ -30,7 +30,7 @@ from kiwiresearch.search import (
 )
 from kiwiresearch.text import is_searchable
 from kiwiresearch.workspace.models import TitleIndexes, caching_model, chat_model, configured_embedder, model_is_local
-from kiwiresearch.workspace.workspace import Workspace, no_books_error, shelf_label, similar_titles
+from kiwiresearch.workspace.workspace import Workspace, no_books_error, shelf_label, similar_titles_hint
 from kiwiresearch.zim import NONE_HIDDEN, Archive, EntryRef, HiddenRecord, MissingBooks, Policy, Shelf, is_address
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class Finder:
         """The error for a query without results, with similar titles; without books it says so."""
         if not self.books:
             return no_books_error()
-        near = similar_titles([book.archive for book in self.books], text)
+        near = similar_titles_hint([book.archive for book in self.books], text)
         hidden = sum(
             (hidden_for(open_book, parse_query(text, open_book.language), MAX_NEAR) for open_book in self.books),
             NONE_HIDDEN,

@@ -122,10 +122,10 @@ class ServeSettings:
     """Let in only users with their own token and role; 'kiwiresearch users add NAME' adds one."""
 
     audit: bool = False
-    """Record an audit even without users; with users, it is always recorded."""
+    """Keep an audit log even without users; with users, it is always recorded."""
 
     audit_words: bool = False
-    """Record in the audit also what people asked and researched, not only that they did."""
+    """Record in the audit log also what people asked and researched, not only that they did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class Settings:
     """The API key of the embedder's server; the language model's key is never sent to it."""
 
     routing_ttl_s: float = 3_600.0
-    """How long a model's phrases for an ambiguous word stay cached."""
+    """How long a model's phrases for an ambiguous word stay cached (`PhraseCache`)."""
 
     max_pages: int = 80
     """The maximum number of pages in a crawl."""

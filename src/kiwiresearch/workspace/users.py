@@ -1,4 +1,4 @@
-"""The users of a server: added, changed and removed by an owner, every change recorded in the audit."""
+"""The users of a server: added, changed and removed by an owner, every change recorded in the audit log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def utc_now() -> str:
-    """The current time for jobs, notes and the audit; never written into runs, which must be reproducible."""
+    """The current time for jobs, notes and the audit log; never written into runs, which must be reproducible."""
     return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
 
 
@@ -86,7 +86,7 @@ class NewClass:
 
 
 class UserRegister:
-    """Users, tokens and passwords of a store; what is changed is added to the audit. `now` returns the time as text."""
+    """Users, tokens and passwords of a store; changes are added to the audit log. `now` returns the time as text."""
 
     def __init__(self, store: Store, now: Callable[[], str], by: Actor) -> None:
         self._store = store

@@ -195,7 +195,7 @@ def locate_page(archives: Sequence[Archive], words: str, missing: str, remedy: s
         if path := find_path(archive, words):
             return archive, path
     raise hidden_page_named_error(archives, words) or PageNotFound(
-        missing, remedy=similar_titles(archives, words) or remedy
+        missing, remedy=similar_titles_hint(archives, words) or remedy
     )
 
 
@@ -230,7 +230,7 @@ def no_books_error() -> NothingFound:
     )
 
 
-def similar_titles(archives: Sequence[Archive], words: str) -> str:
+def similar_titles_hint(archives: Sequence[Archive], words: str) -> str:
     """A sentence with titles that may have been meant; empty if there are none."""
     near = dict.fromkeys(title for archive in archives for title in near_titles(archive, words))
     titles = tuple(near)[:3]

@@ -150,7 +150,7 @@ def near_titles(archive: Archive, words: str) -> list[str]:
     """Titles that may have been meant, the most similar first."""
     words = words.replace("_", " ")
     titles = [match.title for match in archive.suggest(words, MAX_SUGGESTIONS)]
-    for length in (5, 4, 3, 2):  # typing errors are rare in the first letters
+    for length in (5, 4, 3, 2):  # typos are rare in the first letters
         if len(words) > length:
             titles += [match.title for match in archive.suggest(words[:length], 4 * MAX_SUGGESTIONS)]
     for word in sorted(words.split(), key=len, reverse=True)[:2]:

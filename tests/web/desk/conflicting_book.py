@@ -41,8 +41,11 @@ def run_with_conflicts(folder: Path) -> Iterator[ARun]:
         NewPage(path, path, f"<html><body><h1>{path}</h1>{body}</body></html>".encode()) for path, body in PAGES.items()
     ]
     write_book(book, pages, metadata=METADATA)
-    with server_context(folder / "home", str(book), **NO_RATE_LIMIT) as room, running_server(room, make_app) as address:
+    with (
+        server_context(folder / "home", str(book), **NO_RATE_LIMIT) as context,
+        running_server(context, make_app) as address,
+    ):
         with http_client(address) as client:
             made = finished(client, topic="Varn")
         with browser_client(address) as browser:
-            yield ARun(browser, room, made, runs_folder(room.workspace) / made)
+            yield ARun(browser, context, made, runs_folder(context.workspace) / made)

@@ -22,7 +22,7 @@ class ARun:
     """A finished run on a running server."""
 
     client: httpx2.Client
-    room: ServerContext
+    context: ServerContext
     id: str
     path: Path
     """The run's folder; what a test changes in it, it puts back."""
@@ -38,23 +38,23 @@ class TwoRuns:
     """Two finished runs of one topic with other settings: the older with fewer pages."""
 
     client: httpx2.Client
-    room: ServerContext
+    context: ServerContext
     old: str
     new: str
 
 
 @pytest.fixture(scope="session")
-def a_run(client: httpx2.Client, room: ServerContext) -> ARun:
+def a_run(client: httpx2.Client, context: ServerContext) -> ARun:
     """A run of six pages about the Bronze Age collapse."""
     made = finished(client, topic=TOPIC, max_pages=6)
-    return ARun(client, room, made, runs_folder(room.workspace) / made)
+    return ARun(client, context, made, runs_folder(context.workspace) / made)
 
 
 @pytest.fixture(scope="session")
 def two_runs(a_run: ARun) -> TwoRuns:
     """The same run, and one of nine pages with a focus."""
     new = finished(a_run.client, topic=TOPIC, focus="drought", max_pages=9)
-    return TwoRuns(a_run.client, a_run.room, a_run.id, new)
+    return TwoRuns(a_run.client, a_run.context, a_run.id, new)
 
 
 def first_of(page: LexborHTMLParser | LexborNode, selector: str) -> LexborNode:

@@ -22,7 +22,7 @@ from kiwiresearch.zim import listed_book
 class OwnerServer:
     """A running server and the browser of its owner."""
 
-    room: ServerContext
+    context: ServerContext
     browser: httpx2.Client
     home: Path
     address: str
@@ -47,8 +47,8 @@ def owner_server(home: Path, *books: Path, **environment: str) -> Iterator[Owner
         found = workspace.look_up_each(str(book), [])
         workspace.shelf_file.add([listed_book(one, source) for one, source in found])
     with (
-        ServerContext(workspace, shelf_of(workspace)) as room,
-        running_server(room, make_app) as address,
+        ServerContext(workspace, shelf_of(workspace)) as context,
+        running_server(context, make_app) as address,
         browser_client(address) as browser,
     ):
-        yield OwnerServer(room, browser, home, address)
+        yield OwnerServer(context, browser, home, address)

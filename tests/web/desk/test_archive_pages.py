@@ -51,7 +51,7 @@ EVERYWHERE = {"/", "/research", "/api/runs", "/api/research"}
 
 def test_deleted_research_is_gone_everywhere_and_comes_back(desk: OwnerServer, run: str) -> None:
     """Its files move to the trash, byte for byte; Undo moves them back."""
-    folder = runs_folder(desk.room.workspace) / run
+    folder = runs_folder(desk.context.workspace) / run
     before = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     assert lists(desk, run) == EVERYWHERE
     reply = desk.send(f"/archive/run/{run}/delete")
@@ -80,7 +80,7 @@ def test_a_list_that_cannot_be_read_is_not_replaced(desk: OwnerServer, run: str)
         assert reply.status_code >= 400
         assert "cannot be read" in reply.text
         assert trash.read_bytes() == b"{"
-        assert (runs_folder(desk.room.workspace) / run).is_dir()
+        assert (runs_folder(desk.context.workspace) / run).is_dir()
     finally:
         trash.write_bytes(before)
 
@@ -111,7 +111,7 @@ def test_old_deleted_runs_are_removed_by_themselves(desk: OwnerServer, tmp_path:
     """After thirty days, and not before; what has no readable date stays."""
     from kiwiresearch.web.runs import make_jobs
 
-    jobs = make_jobs(desk.room)
+    jobs = make_jobs(desk.context)
     try:
         trash = jobs.removed
         for name, at in (("old-1", "2020-01-01T00:00:00+00:00"), ("new-1", trash._now()), ("odd-1", "yesterday")):

@@ -65,7 +65,7 @@ def run(hosts: Hosts) -> str:
 @pytest.fixture
 def queue(hosts: Hosts) -> Iterator[JobQueue]:
     """The jobs as a command of the second host sees them."""
-    desk = hosts[1].room.workspace
+    desk = hosts[1].context.workspace
     jobs = JobQueue(desk, desk.shelf_file.books, now=lambda: "2026-11-18T12:00:00+00:00", limits=QueueLimits(running=0))
     yield jobs
     jobs.close()
@@ -74,7 +74,7 @@ def queue(hosts: Hosts) -> Iterator[JobQueue]:
 def test_deleted_research_is_gone_on_all_hosts_and_comes_back_on_any(hosts: Hosts, run: str) -> None:
     """It is deleted on one host and restored on the other, with the same files on both."""
     here, there = hosts
-    copies = [runs_folder(host.room.workspace) / run for host in hosts]
+    copies = [runs_folder(host.context.workspace) / run for host in hosts]
     before = [{file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()} for folder in copies]
     shown = EVERYWHERE - {"/"}  # the run was started by a program, and the home page lists what its browser started
     assert lists(here, run) == lists(there, run) == shown
@@ -103,7 +103,7 @@ def test_archived_research_is_hidden_from_the_lists_of_all_hosts(hosts: Hosts, r
 def test_an_emptied_trash_removes_the_run_for_all_hosts(hosts: Hosts) -> None:
     """Its row, its files in the store and the copies of both hosts are gone, and its id is not used again."""
     here, there = hosts
-    run, store = a_run(hosts), store_of(here.room.workspace)
+    run, store = a_run(hosts), store_of(here.context.workspace)
     here.send(f"/archive/run/{run}/delete")
     assert "Deleted forever." in there.send("/archive/empty").text
     assert store.jobs.get(run) is None
@@ -112,7 +112,7 @@ def test_an_emptied_trash_removes_the_run_for_all_hosts(hosts: Hosts) -> None:
     for host in hosts:
         assert lists(host, run) == set()
         assert "The trash is empty." in host.browser.get("/archive").text
-        assert not (runs_folder(host.room.workspace) / run).exists()
+        assert not (runs_folder(host.context.workspace) / run).exists()
     with http_client(here.address) as client:
         assert finished(client, topic="Sunset", max_pages=1) != run
 
@@ -131,7 +131,7 @@ def test_what_another_host_restored_is_not_removed(hosts: Hosts, run: str, queue
 def test_deleted_research_goes_by_itself_once(hosts: Hosts, queue: JobQueue) -> None:
     """After thirty days the first host that looks removes it, and the next finds nothing to do."""
     here, there = hosts
-    run, store = a_run(hosts), store_of(here.room.workspace)
+    run, store = a_run(hosts), store_of(here.context.workspace)
     here.send(f"/archive/run/{run}/delete")
     row = next(one for one in store.removed.all() if one.id == run)
     store.removed.put(replace(row, at="2020-01-01T00:00:00+00:00"))
@@ -144,7 +144,7 @@ def test_deleted_research_goes_by_itself_once(hosts: Hosts, queue: JobQueue) -> 
 
 def test_a_job_is_not_deleted_while_it_waits_nor_resumed_while_it_is_deleted(hosts: Hosts, queue: JobQueue) -> None:
     """Whichever host is first wins: nothing runs that is in the trash."""
-    store = store_of(hosts[0].room.workspace)
+    store = store_of(hosts[0].context.workspace)
     waiting = store.jobs.add("waiting", "nobody-does-this", {"topic": "Sunset"})
     aside = RemovedRow("run", waiting.id, "deleted", "2026-11-18T12:00:00+00:00", "Sunset", "", "")
     with pytest.raises(WrongJobState, match="running or queued"):
@@ -169,7 +169,7 @@ def test_a_family_is_deleted_restored_and_removed_for_all_hosts(hosts: Hosts, qu
     assert there.browser.get(case).status_code == 200
     reply = here.send(f"/archive/family/{wanted}/delete")
     assert "The family was deleted." in reply.text
-    cases = stored_cases(there.room.workspace)
+    cases = stored_cases(there.context.workspace)
     assert cases is not None
     for host in hosts:
         assert host.browser.get(case).status_code == 404
@@ -182,7 +182,7 @@ def test_a_family_is_deleted_restored_and_removed_for_all_hosts(hosts: Hosts, qu
     there.send(f"/archive/family/{wanted}/delete")
     here.send(f"/archive/family/{wanted}/purge")
     assert cases.is_free("albert-einstein")
-    assert store_of(here.room.workspace).cases.get(wanted) is None
+    assert store_of(here.context.workspace).cases.get(wanted) is None
     assert there.browser.get(case).status_code == 404
     assert there.send(f"/archive/family/{wanted}/restore").status_code == 404
 
@@ -193,7 +193,7 @@ def test_a_family_that_waits_for_a_worker_is_not_deleted(hosts: Hosts) -> None:
         here.browser.post("/api/family", json={"names": ["Albert Einstein"]}).headers["Location"].removeprefix("/api")
     )
     wanted = case.rpartition("/")[2]
-    store = store_of(here.room.workspace)
+    store = store_of(here.context.workspace)
     request = {"case": wanted, "steps": 1, "model": False, "upload": "", "books": ["no-such-book"]}
     job = store.jobs.add("family", "kin", request)
     store.leases.lease_next("elsewhere", ["kin"], lease_s=600.0)
@@ -208,7 +208,7 @@ def test_a_family_that_waits_for_a_worker_is_not_deleted(hosts: Hosts) -> None:
 def test_jobs_of_the_web_and_of_commands_agree(hosts: Hosts, run: str, queue: JobQueue) -> None:
     """A command on one host does not list what was deleted in the browser of another."""
     here, _ = hosts
-    jobs = make_jobs(here.room)
+    jobs = make_jobs(here.context)
     try:
         here.send(f"/archive/run/{run}/delete")
         assert run not in {job.id for job in (*queue.all(), *jobs.all())}
@@ -220,7 +220,7 @@ def test_jobs_of_the_web_and_of_commands_agree(hosts: Hosts, run: str, queue: Jo
 
 def test_recent_questions_are_the_same_on_all_hosts(hosts: Hosts) -> None:
     """Somebody whose requests reach one host or the other deletes a question once, and can undo it on either."""
-    here, there = (host.room.workspace for host in hosts)
+    here, there = (host.context.workspace for host in hosts)
     ours, theirs = QuestionHistory(here), QuestionHistory(there)
     browser, other = "b" * 22, "c" * 22
     ours.add("Why?", browser)
@@ -249,7 +249,7 @@ def test_recent_questions_are_the_same_on_all_hosts(hosts: Hosts) -> None:
 def test_shared_lists_of_browsers_that_are_gone_do_not_pile_up(hosts: Hosts, monkeypatch: pytest.MonkeyPatch) -> None:
     """A list of several questions stays, those of one question that were used longest ago go."""
     monkeypatch.setattr("kiwiresearch.web.desk.question_history.MAX_LISTS", 3)
-    questions = QuestionHistory(hosts[0].room.workspace)
+    questions = QuestionHistory(hosts[0].context.workspace)
     questions.add("Why?", "p" * 22)
     questions.add("When?", "p" * 22)
     browsers = [f"{number:022}" for number in range(5)]

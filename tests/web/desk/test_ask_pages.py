@@ -86,7 +86,7 @@ CONFLICT = """<p>The Green Tower was built in 1889.</p><h2>History</h2><p>The Gr
 def test_both_sides_of_a_disagreement_are_shown(tmp_path: Path, a_book: BookMaker) -> None:
     """Both quotes with their numbers, then that they are quoted, the sources and their book, as plain words."""
     book = a_book({"Green_Tower": CONFLICT}, Title="Towers * & <more>", Flavour="mini")
-    with server_context(tmp_path / "home", str(book)) as room, running_server(room, make_app) as address:
+    with server_context(tmp_path / "home", str(book)) as context, running_server(context, make_app) as address:
         shown = httpx2.get(
             f"{address}/ask", params={"q": "When was the Green Tower built?"}, trust_env=False, timeout=30
         ).text
@@ -103,7 +103,7 @@ def test_both_sides_of_a_disagreement_are_shown(tmp_path: Path, a_book: BookMake
 def test_a_question_about_a_later_year_is_told_how_old_the_books_are(tmp_path: Path, a_book: BookMaker) -> None:
     """The newest book is named with its date; a question about an earlier year has no such line."""
     book = a_book({"Green_Tower": CONFLICT}, Title="Towers")
-    with server_context(tmp_path / "home", str(book)) as room, running_server(room, make_app) as address:
+    with server_context(tmp_path / "home", str(book)) as context, running_server(context, make_app) as address:
         later, earlier = (
             httpx2.get(f"{address}/ask", params={"q": f"Who won the {year} Zorbing Cup?"}, trust_env=False).text
             for year in (2030, 2018)
@@ -121,7 +121,7 @@ def test_a_refusal_dates_the_book_of_the_pages_that_it_shows(tmp_path: Path, a_b
         name="old.zim", Name="old", Title="Cups", Date="2007-05-01",
     )  # fmt: skip
     new = a_book({"Kite": "<p>A kite is a toy.</p>"}, name="new.zim", Name="new", Title="Kites", Date="2023-09-04")
-    with server_context(tmp_path / "home", str(old), str(new)) as room, running_server(room, make_app) as address:
+    with server_context(tmp_path / "home", str(old), str(new)) as context, running_server(context, make_app) as address:
         shown = httpx2.get(f"{address}/ask", params={"q": "Who won the 2018 Zorbing Cup?"}, trust_env=False).text
     assert "No answer found" in shown
     assert "“Cups” was published on 1\u00a0May 2007, before 2018." in shown
@@ -133,7 +133,7 @@ def test_each_section_is_listed_once_among_the_sources(tmp_path: Path, a_book: B
     """Two sentences of one section share a chip and an entry, which has both marks; spaces in brackets are closed."""
     text = "<p>The Green Tower was built in 1889 ( late autumn). The Green Tower was built in 1887.</p>"
     book = a_book({"Green_Tower": text}, Title="Towers")
-    with server_context(tmp_path / "home", str(book)) as room, running_server(room, make_app) as address:
+    with server_context(tmp_path / "home", str(book)) as context, running_server(context, make_app) as address:
         shown = httpx2.get(
             f"{address}/ask", params={"q": "When was the Green Tower built?"}, trust_env=False, timeout=30
         ).text
@@ -317,7 +317,7 @@ def test_a_book_from_right_to_left_is_quoted_so(tmp_path: Path, a_book: BookMake
     """Titles and quotes of an Arabic book carry its language and its direction."""
     text = "<p>برج إيفل هو برج حديدي في باريس بني عام 1889.</p>"
     book = a_book({"برج_إيفل": text}, Language="ara", Title="كتاب")
-    with server_context(tmp_path / "home", str(book)) as room, running_server(room, make_app) as address:
+    with server_context(tmp_path / "home", str(book)) as context, running_server(context, make_app) as address:
         shown = httpx2.get(f"{address}/find", params={"q": "برج إيفل"}, trust_env=False, timeout=30).text
         first = httpx2.get(address, trust_env=False, timeout=30).text
     assert re.search(r'<h3 lang="ar" dir="rtl"><a href="/page/', shown)

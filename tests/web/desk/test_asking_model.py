@@ -38,10 +38,10 @@ WHOLE = Answer("Who?", "Who?", "title", "The title stands in the question.", gro
 
 @pytest.fixture(scope="module")
 def own_room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerContext]:
-    """A room whose asker these tests change; its settings name a model, which nobody asks."""
+    """A server context whose asker these tests change; its settings name a model, which nobody asks."""
     away = {"KIWIRESEARCH_MODEL_URL": "http://127.0.0.1:9/v1"}
-    with server_context(tmp_path_factory.mktemp("own"), **away, **NO_RATE_LIMIT) as room:
-        yield room
+    with server_context(tmp_path_factory.mktemp("own"), **away, **NO_RATE_LIMIT) as context:
+        yield context
 
 
 @pytest.fixture(scope="module")
@@ -56,12 +56,12 @@ def _streamed(browser: httpx2.Client, **fields: str) -> list[StreamEvent]:
         return list(stream_events(reply.iter_lines()))
 
 
-def _with_cats(room: ServerContext) -> None:
+def _with_cats(context: ServerContext) -> None:
     """A model that answers right, and makes something up besides."""
-    with room.locked_finder() as finder:
-        key = Asker(finder, room.workspace.settings.ask, model=ScriptedModel()).ask(BORN, BY_RULES).passages[0].key
+    with context.locked_finder() as finder:
+        key = Asker(finder, context.workspace.settings.ask, model=ScriptedModel()).ask(BORN, BY_RULES).passages[0].key
         result = f"<think>A birthday.</think>Albert Einstein was born on 14 March 1879 [{key}]. He had 77 cats [{key}]."
-        room.asker = Asker(finder, room.workspace.settings.ask, model=ScriptedModel(result))
+        context.asker = Asker(finder, context.workspace.settings.ask, model=ScriptedModel(result))
 
 
 def test_a_model_s_words_are_checked_before_they_stay(own_room: ServerContext, own_browser: httpx2.Client) -> None:
@@ -168,8 +168,8 @@ def test_words_of_a_model_are_text(own_room: ServerContext, own_browser: httpx2.
 def test_behind_a_token_answers_and_frames_open_with_the_cookie(tmp_path: Path) -> None:
     """After the login, streams, suggestions and sources beside the answer work."""
     with (
-        server_context(tmp_path, KIWIRESEARCH_SERVE_TOKEN=SECRET, **NO_RATE_LIMIT) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path, KIWIRESEARCH_SERVE_TOKEN=SECRET, **NO_RATE_LIMIT) as context,
+        running_server(context, make_app) as address,
         browser_client(address) as browser,
     ):
         assert browser.post("/ask/stream", data={"q": BORN}, headers=STREAM).status_code == 401

@@ -59,7 +59,7 @@ def titles(desk: OwnerServer) -> list[str]:
 
 
 def key_of(desk: OwnerServer, title: str) -> str:
-    return next(book_key(book) for book in desk.room.library.books() if book.title == title)
+    return next(book_key(book) for book in desk.context.library.books() if book.title == title)
 
 
 def waited_for(is_there: Callable[[], bool], timeout_s: float = 30.0) -> None:
@@ -83,7 +83,7 @@ def test_every_book_is_shown_with_what_is_known_of_it(desk: OwnerServer) -> None
 
 def test_a_cover_is_sent_as_nothing_but_a_picture(desk: OwnerServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its type is that of its first bytes; other data is not sent at all, and a letter is drawn instead."""
-    archive = without_policy(desk.room.shelf.open(desk.room.shelf.books[0]))
+    archive = without_policy(desk.context.shelf.open(desk.context.shelf.books[0]))
     monkeypatch.setattr(type(archive), "illustration", lambda _: a_png("kite"))
     source = str(first(desk.page("/books"), "img.cover").attributes["src"])
     reply = desk.browser.get(source)
@@ -92,9 +92,9 @@ def test_a_cover_is_sent_as_nothing_but_a_picture(desk: OwnerServer, monkeypatch
     assert "sandbox" in reply.headers["content-security-policy"]
     assert desk.browser.get("/books/no-such-book/cover").status_code == 404
 
-    hostile = Covers(desk.room)
+    hostile = Covers(desk.context)
     monkeypatch.setattr(type(archive), "illustration", lambda _: b"<svg onload='alert(1)'></svg>")
-    assert hostile.of(desk.room.shelf.books[0]) is None
+    assert hostile.of(desk.context.shelf.books[0]) is None
 
 
 @pytest.mark.parametrize("content", [b"", plain_png(48), a_png("kite")[:41] + b"\xff" * 80])
@@ -150,8 +150,8 @@ def test_a_book_that_is_there_already_is_not_added_twice(desk: OwnerServer, kite
 
 def test_a_book_added_at_a_terminal_is_there_at_once(desk: OwnerServer, swan: Path) -> None:
     """The running server notices a list that another process changed."""
-    found = desk.room.workspace.opener.look_up(str(swan))
-    desk.room.workspace.shelf_file.add([listed_book(*row) for row in found])
+    found = desk.context.workspace.opener.look_up(str(swan))
+    desk.context.workspace.shelf_file.add([listed_book(*row) for row in found])
     assert titles(desk) == ["All about kites", "All about swans"]
 
 
@@ -182,7 +182,7 @@ def test_a_book_is_uploaded_and_used_at_once(desk: OwnerServer, swan: Path) -> N
     reply = desk.browser.post("/books/upload", files=files, follow_redirects=True)
     assert "“All about swans” was added" in reply.text
     assert titles(desk) == ["All about kites", "All about swans"]
-    assert [file.name for file in desk.room.library.folder.iterdir()] == ["swan lake.zim"]
+    assert [file.name for file in desk.context.library.folder.iterdir()] == ["swan lake.zim"]
     assert "/Swan" in desk.browser.get("/find?q=swan").text
 
 
@@ -191,14 +191,14 @@ def test_an_uploaded_file_is_deleted_only_when_the_owner_says_so(desk: OwnerServ
     desk.browser.post("/books/upload", files={"file": ("swan.zim", swan.read_bytes(), "application/zim")})
     reply = desk.send(f"/books/{key_of(desk, 'All about swans')}/remove")
     assert "Delete file" in reply.text
-    assert (desk.room.library.folder / "swan.zim").is_file()
+    assert (desk.context.library.folder / "swan.zim").is_file()
     assert "swan.zim" in texts_of(desk.page("/books"), "#unlisted ~ ul bdi")
     desk.send("/books/file/add", name="swan.zim")
     assert "All about swans" in titles(desk)
     assert desk.send("/books/file/delete", name="swan.zim").status_code == 404, "a book in use stays"
     desk.send(f"/books/{key_of(desk, 'All about swans')}/remove")
     assert "The file was deleted" in desk.send("/books/file/delete", name="swan.zim").text
-    assert list(desk.room.library.folder.iterdir()) == []
+    assert list(desk.context.library.folder.iterdir()) == []
 
 
 BAD_UPLOADS = [
@@ -216,7 +216,7 @@ def test_an_upload_that_is_not_a_book_is_refused_and_leaves_nothing(
     reply = kept.browser.post("/books/upload", files={"file": (f"{name}.zim", content, "application/zim")})
     assert reply.status_code == 400
     assert expected in reply.text
-    assert not kept.room.library.folder.exists() or list(kept.room.library.folder.iterdir()) == []
+    assert not kept.context.library.folder.exists() or list(kept.context.library.folder.iterdir()) == []
     assert titles(kept) == ["All about kites"]
 
 
@@ -225,14 +225,14 @@ def test_a_book_cut_on_its_way_is_refused(desk: OwnerServer, swan: Path) -> None
     content = swan.read_bytes()[:-500]
     reply = desk.browser.post("/books/upload", files={"file": ("swan.zim", content, "application/zim")})
     assert reply.status_code == 400
-    assert list(desk.room.library.folder.iterdir()) == []
+    assert list(desk.context.library.folder.iterdir()) == []
 
 
 def test_the_same_book_is_not_uploaded_twice(desk: OwnerServer, kite: Path) -> None:
     reply = desk.browser.post("/books/upload", files={"file": ("kite.zim", kite.read_bytes(), "application/zim")})
     assert reply.status_code == 400
     assert "already in your library" in reply.text
-    assert list(desk.room.library.folder.iterdir()) == []
+    assert list(desk.context.library.folder.iterdir()) == []
 
 
 def test_an_upload_repairs_a_book_whose_file_is_gone(desk: OwnerServer, swan: Path) -> None:
@@ -244,7 +244,7 @@ def test_an_upload_repairs_a_book_whose_file_is_gone(desk: OwnerServer, swan: Pa
         "/books/upload", files={"file": ("swan.zim", content, "application/zim")}, follow_redirects=True
     )
     assert "already in your library" not in reply.text
-    listed = [book for book in desk.room.workspace.shelf_file.books() if book.source.location.endswith("swan.zim")]
+    listed = [book for book in desk.context.workspace.shelf_file.books() if book.source.location.endswith("swan.zim")]
     assert [book.source.path.read_bytes() for book in listed] == [content]
 
 
@@ -253,7 +253,7 @@ def test_a_damaged_file_that_is_put_back_is_refused_with_a_reason(desk: OwnerSer
     content = swan.read_bytes()
     desk.browser.post("/books/upload", files={"file": ("swan.zim", content, "application/zim")})
     desk.send(f"/books/{key_of(desk, 'All about swans')}/remove")
-    file = desk.room.library.folder / "swan.zim"
+    file = desk.context.library.folder / "swan.zim"
     file.write_bytes(content[: len(content) // 2])
     reply = desk.send("/books/file/add", name="swan.zim")
     assert reply.status_code == 400
@@ -305,7 +305,7 @@ def test_a_book_larger_than_the_limit_is_refused(tmp_path: Path, kite: Path, swa
         reply = desk.browser.post("/books/upload", content=parts, headers=kind)
         assert reply.status_code == 400
         assert "too large" in reply.text
-        assert not desk.room.library.folder.exists() or list(desk.room.library.folder.iterdir()) == []
+        assert not desk.context.library.folder.exists() or list(desk.context.library.folder.iterdir()) == []
 
 
 def test_half_an_upload_leaves_no_file(desk: OwnerServer, swan: Path) -> None:
@@ -319,7 +319,7 @@ def test_half_an_upload_leaves_no_file(desk: OwnerServer, swan: Path) -> None:
     )
     with socket.create_connection((str(host.hostname), int(host.port or 0))) as line:
         line.sendall(head.encode() + content[: len(content) // 2])
-        folder = desk.room.library.folder
+        folder = desk.context.library.folder
         waited_for(lambda: folder.exists() and any(folder.glob(f"{PART_PREFIX}*")))
     waited_for(lambda: list(folder.iterdir()) == [])
     assert titles(desk) == ["All about kites"]
@@ -329,11 +329,11 @@ def test_titles_are_indexed_in_the_background(desk: OwnerServer) -> None:
     """The page follows the work; when it is done, the running server uses the index."""
     key = key_of(desk, "All about kites")
     desk.page("/books")
-    for file in (desk.room.workspace.folders.cache / "titles").iterdir():
+    for file in (desk.context.workspace.folders.cache / "titles").iterdir():
         file.unlink()
     desk.send(f"/books/{key}/index")
     waited_for(lambda: "The titles were indexed." in desk.browser.get("/books").text)
-    assert any((desk.room.workspace.folders.cache / "titles").glob("*.sqlite"))
+    assert any((desk.context.workspace.folders.cache / "titles").glob("*.sqlite"))
     assert "/Kite" in desk.browser.get("/find?q=kite").text
 
 

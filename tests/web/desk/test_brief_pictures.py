@@ -23,12 +23,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ARun]:
     place = tmp_path_factory.mktemp("pictures")
     book = an_illustrated_book(place / "road.zim")
     with (
-        server_context(place / "home", str(book), **NO_RATE_LIMIT) as room,
-        running_server(room, make_app) as address,
+        server_context(place / "home", str(book), **NO_RATE_LIMIT) as context,
+        running_server(context, make_app) as address,
         browser_client(address) as client,
     ):
         name = finished(client, topic="Salt road")
-        yield ARun(client, room, name, runs_folder(room.workspace) / name)
+        yield ARun(client, context, name, runs_folder(context.workspace) / name)
 
 
 def place_of(run: ARun, content: bytes) -> str:

@@ -29,17 +29,17 @@ PAGES = {
 }
 
 
-def found_in(room: ServerContext) -> list[tuple[str, str]]:
-    with room.locked_finder() as finder:
+def found_in(context: ServerContext) -> list[tuple[str, str]]:
+    with context.locked_finder() as finder:
         return [(one.kind, one.text) for one in examples_in(finder.books[0])]
 
 
 def test_examples_come_from_the_first_sentences_of_pages(tmp_path: Path, a_book: BookMaker) -> None:
     """A person is asked for the birth, a thing for what it is; years, lists and vague pages are left out."""
     book = a_book(PAGES, main_path="Main")
-    with server_context(tmp_path / "home", str(book)) as room:
-        found = found_in(room)
-        assert found == found_in(room)
+    with server_context(tmp_path / "home", str(book)) as context:
+        found = found_in(context)
+        assert found == found_in(context)
     assert {text for kind, text in found if kind == "ask"} == {
         "When was Ada Rowe born?",
         "What is a kite?",
@@ -50,15 +50,15 @@ def test_examples_come_from_the_first_sentences_of_pages(tmp_path: Path, a_book:
     assert [text for kind, text in found if kind == "research"] in ([], ["Kite"])
 
 
-def test_the_books_answer_the_examples(room: ServerContext) -> None:
+def test_the_books_answer_the_examples(context: ServerContext) -> None:
     """Every question is answered, and every topic is the title of a page."""
-    found = found_in(room)
+    found = found_in(context)
     assert {kind for kind, _ in found} == {"ask", "research"}
     for kind, text in found:
         if kind == "ask":
-            assert room.asker.ask(text).grounded, text
+            assert context.asker.ask(text).grounded, text
         else:
-            with room.locked_finder() as finder:
+            with context.locked_finder() as finder:
                 assert finder.books[0].archive.by_title(text), text
 
 
@@ -66,28 +66,28 @@ def test_the_books_answer_the_examples(room: ServerContext) -> None:
 def test_a_book_in_another_language_has_topics_only(tmp_path: Path, a_book: BookMaker, language: str) -> None:
     """The words of questions are known for English, so a question might not be understood."""
     book = a_book(PAGES, main_path="Main", Language=language)
-    with server_context(tmp_path / "home", str(book)) as room:
-        assert {kind for kind, _ in found_in(room)} == {"research"}
+    with server_context(tmp_path / "home", str(book)) as context:
+        assert {kind for kind, _ in found_in(context)} == {"research"}
 
 
 def test_the_pages_mentioned_most_are_read(tmp_path: Path, a_book: BookMaker, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not those that come first on the start page."""
     monkeypatch.setattr("kiwiresearch.web.desk.examples.MAX_READ", 1)
     book = a_book(PAGES, main_path="Main")
-    with server_context(tmp_path / "home", str(book)) as room:
-        assert {text for _, text in found_in(room)} == {"What is a kite?"}
+    with server_context(tmp_path / "home", str(book)) as context:
+        assert {text for _, text in found_in(context)} == {"What is a kite?"}
 
 
 def test_a_book_without_a_start_page_has_none(tmp_path: Path, a_book: BookMaker) -> None:
-    with server_context(tmp_path / "home", str(a_book({"Kite": "<p>A kite is a toy.</p>"}))) as room:
-        assert found_in(room) == []
+    with server_context(tmp_path / "home", str(a_book({"Kite": "<p>A kite is a toy.</p>"}))) as context:
+        assert found_in(context) == []
 
 
 def test_newcomers_see_examples_until_they_have_asked_a_few_times(tmp_path: Path) -> None:
     """The links lead to an answer and to the form for research; four questions of their own take their place."""
     with (
-        server_context(tmp_path) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path) as context,
+        running_server(context, make_app) as address,
         browser_client(address) as browser,
     ):
         until = time.monotonic() + 30

@@ -42,11 +42,11 @@ def explored(tmp_path_factory: pytest.TempPathFactory, elm: Path) -> Iterator[Ow
 
 
 def key_of(desk: OwnerServer) -> str:
-    return book_key(desk.room.shelf.books[0])
+    return book_key(desk.context.shelf.books[0])
 
 
 def the_task(desk: OwnerServer) -> BookTask:
-    return next(task for task in desk.room.book_tasks.of(desk.room.shelf.books[0]) if task.kind == "atlas")
+    return next(task for task in desk.context.book_tasks.of(desk.context.shelf.books[0]) if task.kind == "atlas")
 
 
 def ended(desk: OwnerServer, timeout_s: float = 240.0) -> BookTask:
@@ -62,7 +62,7 @@ def test_an_owner_creates_and_deletes_an_atlas_in_the_browser(desk: OwnerServer)
 
     If the book is removed meanwhile, the process ends and no restart continues it; put back, the book offers to resume.
     """
-    tasks, (book,) = desk.room.book_tasks, desk.room.shelf.books
+    tasks, (book,) = desk.context.book_tasks, desk.context.shelf.books
     key = key_of(desk)
     assert "Analyse the whole book" in desk.browser.get("/books").text
     assert "/explore/timeline" not in desk.browser.get("/").text
@@ -81,7 +81,7 @@ def test_an_owner_creates_and_deletes_an_atlas_in_the_browser(desk: OwnerServer)
     assert (task.state, task.problem) == ("paused", "")
     assert not tasks.folders.is_wanted(book.id)
     assert tasks.folders.finished() == ()
-    later = BookTasks(desk.room.workspace, lambda _: None)
+    later = BookTasks(desk.context.workspace, lambda _: None)
     later.resume([book])
     assert not any(one.is_open for one in later.of(book))
     later.close()
@@ -111,7 +111,7 @@ def test_a_stopped_atlas_is_resumed_and_one_of_an_ended_server_continues(desk: O
 
     Until then the atlas of an earlier version is used; its folder is removed at the end.
     """
-    tasks, book = desk.room.book_tasks, desk.room.shelf.books[0]
+    tasks, book = desk.context.book_tasks, desk.context.shelf.books[0]
     older = tasks.folders.of(book.id).with_name(f"{book.id}-0.0.1")
     write_elm_shards(elm, older)
     desk.send(f"/books/{key_of(desk)}/atlas")
@@ -122,8 +122,8 @@ def test_a_stopped_atlas_is_resumed_and_one_of_an_ended_server_continues(desk: O
     assert tasks.folders.finished() == (older,)
     assert desk.browser.get(f"/atlas/{book.id}/timeline").status_code == 200
     tasks.folders.set_wanted(book.id, wanted=True)
-    later = BookTasks(desk.room.workspace, lambda _: None)
-    later.resume(desk.room.shelf.books)
+    later = BookTasks(desk.context.workspace, lambda _: None)
+    later.resume(desk.context.shelf.books)
     until = time.monotonic() + 240
     while any(task.is_open for task in later.of(book)):
         assert time.monotonic() < until
@@ -143,9 +143,9 @@ def test_an_atlas_deleted_while_it_waits_does_not_block_the_next(
         "kiwiresearch.workspace.book_tasks.module_command",
         lambda *_: [sys.executable, "-c", "import time; time.sleep(0.5)"],
     )
-    (first,) = desk.room.shelf.books
+    (first,) = desk.context.shelf.books
     deleted, last = (replace(first, id=BookId(name)) for name in ("deleted", "last"))
-    tasks = BookTasks(desk.room.workspace, lambda _: None)
+    tasks = BookTasks(desk.context.workspace, lambda _: None)
     for book in (first, deleted, last):
         tasks.start("atlas", book)
     tasks.forget(deleted)
@@ -242,7 +242,7 @@ def test_pages_are_there_in_every_language(explored: OwnerServer, place: str, la
 
 
 def test_a_subject_that_nothing_is_has_no_pages(explored: OwnerServer) -> None:
-    book = explored.room.shelf.books[0].id
+    book = explored.context.shelf.books[0].id
     reply = explored.browser.get("/browse/subject", params={"book": book, "name": "<script>", "n": 7})
     assert reply.status_code == 200
     assert "<script>" not in reply.text.partition("<main")[2]
@@ -251,8 +251,8 @@ def test_a_subject_that_nothing_is_has_no_pages(explored: OwnerServer) -> None:
 def test_a_subject_without_any_book_is_no_error(tmp_path: Path, elm: Path) -> None:
     """Where the policy hides all books, the page says that none can be opened, as the other pages do."""
     with owner_server(tmp_path / "home", elm) as desk:
-        desk.room.shelf.books = ()
-        desk.room._finder._books = []
+        desk.context.shelf.books = ()
+        desk.context._finder._books = []
         for address in ("/browse", "/browse/subject?book=%20&name=x"):
             reply = desk.browser.get(address)
             assert (reply.status_code, "No book can be opened." in reply.text) == (200, True)

@@ -29,11 +29,11 @@ OURS = {"sec-fetch-site": "same-origin"}
 BROWSER = "b" * 22
 
 
-def test_the_first_page_shows_program_and_books(client: httpx2.Client, room: ServerContext) -> None:
+def test_the_first_page_shows_program_and_books(client: httpx2.Client, context: ServerContext) -> None:
     """It names program and books, each with date, language and articles, and loads nothing from elsewhere."""
     text = client.get("/").text
     assert __version__ in text
-    for book in room.shelf.books:
+    for book in context.shelf.books:
         assert f'href="/page/{book.id}/' in text
     for entry in ("Edition: 1\u00a0July 2025", "English", "121 articles"):
         assert entry in text
@@ -62,7 +62,7 @@ def test_the_first_page_has_no_status_if_nothing_needs_attention(client: httpx2.
 def test_a_model_that_is_away_is_reported(tmp_path: Path) -> None:
     """A model that does not answer does not break the page, which says what to do."""
     away = {"KIWIRESEARCH_MODEL_URL": "http://127.0.0.1:9/v1"}
-    with server_context(tmp_path, **away) as room, running_server(room, make_app) as address:
+    with server_context(tmp_path, **away) as context, running_server(context, make_app) as address:
         text = httpx2.get(address, trust_env=False, timeout=30).text
     assert "Start the model" in text
 
@@ -71,7 +71,10 @@ def test_a_missing_book_is_reported(tmp_path: Path, a_book: BookMaker) -> None:
     """A book that cannot be read hides no other, and the page says what to do."""
     sound = a_book({"Kite": "<p>A kite is a toy that flies.</p>"}, name="one.zim", Name="one", Title="Sound book")
     gone = a_book({"Kite": "<p>A kite is a bird of prey.</p>"}, name="two.zim", Name="two", Title="Lost book")
-    with server_context(tmp_path / "home", str(sound), str(gone)) as room, running_server(room, make_app) as address:
+    with (
+        server_context(tmp_path / "home", str(sound), str(gone)) as context,
+        running_server(context, make_app) as address,
+    ):
         gone.unlink()
         text = httpx2.get(address, trust_env=False, timeout=30).text
     assert "Sound book" in text
@@ -83,10 +86,10 @@ def test_a_missing_book_is_reported(tmp_path: Path, a_book: BookMaker) -> None:
 def test_the_first_page_does_not_wait_for_busy_books(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While somebody has the books, it names them and says when to look again."""
     monkeypatch.setattr("kiwiresearch.web.desk.shelf.TIMEOUT_S", 0.05)
-    with server_context(tmp_path) as room, running_server(room, make_app) as address, room.locked_finder():
+    with server_context(tmp_path) as context, running_server(context, make_app) as address, context.locked_finder():
         text = httpx2.get(address, trust_env=False, timeout=30).text
     assert "Reload this page in a moment" in text
-    assert room.shelf.books[0].title in text
+    assert context.shelf.books[0].title in text
 
 
 @pytest.mark.parametrize("language", ["en", "fr", "es"])
@@ -99,7 +102,7 @@ def test_every_page_of_the_desk_is_there_in_each_language(client: httpx2.Client,
         assert f'<html lang="{language}"' in shown.text
 
 
-def test_recent_research_belongs_to_its_browser(a_run: ARun, room: ServerContext) -> None:
+def test_recent_research_belongs_to_its_browser(a_run: ARun, context: ServerContext) -> None:
     """A run is on the first page of the browser that started it; all others find it among all research."""
     with http_client(str(a_run.client.base_url)) as browser:
         assert "Your research" not in browser.get("/").text
@@ -182,13 +185,13 @@ PEOPLE = {
 
 def test_a_family_is_offered_for_people_only(tmp_path: Path, a_book: BookMaker) -> None:
     """By the name in a question or the words, if a page is about that person; towers and planets have no family."""
-    with server_context(tmp_path / "home", str(a_book(PEOPLE))) as room:
-        assert person_in(room, "When was Ada Green's son born?") == "Ada Green"
-        assert person_in(room, "homer") == "homer"
-        assert person_in(room, "When was the Green Tower completed?") == ""
-        assert person_in(room, "how do volcanoes form") == ""
-        assert person_in(room, "Mercury") == ""
-        assert person_in(room, "Volcanoes") == ""
+    with server_context(tmp_path / "home", str(a_book(PEOPLE))) as context:
+        assert person_in(context, "When was Ada Green's son born?") == "Ada Green"
+        assert person_in(context, "homer") == "homer"
+        assert person_in(context, "When was the Green Tower completed?") == ""
+        assert person_in(context, "how do volcanoes form") == ""
+        assert person_in(context, "Mercury") == ""
+        assert person_in(context, "Volcanoes") == ""
     assert (
         dict(other_actions("When was Ada Green's son born?", person="Ada Green"))["family"] == "/family?name=Ada+Green"
     )
@@ -202,11 +205,11 @@ def test_the_box_leads_plain_words_to_a_search(client: httpx2.Client) -> None:
     assert 'href="/research?topic=orange+evening+skies"' in client.get(led.headers["location"]).text
 
 
-def test_a_name_leaves_the_choice_to_the_reader(client: httpx2.Client, room: ServerContext) -> None:
+def test_a_name_leaves_the_choice_to_the_reader(client: httpx2.Client, context: ServerContext) -> None:
     """The page of that name, research, search and a question are offered side by side, in any case of letters."""
     shown = client.get("/go", params={"q": "sunset"})
     assert shown.status_code == 200
-    assert f'href="/page/{room.shelf.books[0].id}/Sunset"' in shown.text
+    assert f'href="/page/{context.shelf.books[0].id}/Sunset"' in shown.text
     assert 'href="/research?topic=sunset"' in shown.text
     assert "/family?name=" not in shown.text.partition("<main")[2].partition("</ul>")[0]
 
@@ -217,9 +220,9 @@ def test_a_person_is_offered_a_family(tmp_path: Path, a_book: BookMaker) -> None
         "Ada_Green": "<p>Ada Green (3 May 1820 – 4 June 1891) was a painter. She was known for her skies.</p>",
         "Green_Tower": "<p>The Green Tower is a tower in a town.</p>",
     }
-    with server_context(tmp_path / "home", str(a_book(pages))) as room:
-        assert intent_of(room, "ada green").is_person
-        assert not intent_of(room, "Green Tower").is_person
+    with server_context(tmp_path / "home", str(a_book(pages))) as context:
+        assert intent_of(context, "ada green").is_person
+        assert not intent_of(context, "Green Tower").is_person
 
 
 def test_a_wish_is_the_first_thing_offered(tmp_path: Path, a_book: BookMaker) -> None:
@@ -227,12 +230,12 @@ def test_a_wish_is_the_first_thing_offered(tmp_path: Path, a_book: BookMaker) ->
     pages = PEOPLE | {"Volcano": "<p>A volcano is an opening through which lava flows.</p>"}
     book = a_book(pages)
     with (
-        server_context(tmp_path / "home", str(book)) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path / "home", str(book)) as context,
+        running_server(context, make_app) as address,
         http_client(address) as client,
     ):
         for words, first in (
-            ("worksheet on volcanoes", f"/worksheet?book={room.shelf.books[0].id}&amp;path=Volcano"),
+            ("worksheet on volcanoes", f"/worksheet?book={context.shelf.books[0].id}&amp;path=Volcano"),
             ("Ada Green family tree", "/family?name=Ada+Green"),
             ("causes of the First World War", "/research?topic=causes+of+the+First+World+War"),
         ):
@@ -249,8 +252,8 @@ def test_a_plural_finds_the_page_of_the_singular(tmp_path: Path, a_book: BookMak
         "Universe": "<p>The universe is all there is.</p>",
         "Galaxy": "<p>A galaxy has many stars.</p>",
     }
-    with server_context(tmp_path / "home", str(a_book(pages))) as room:
-        found = {words: intent_of(room, words).pages for words in ("Volcanoes", "galaxies", "universal")}
+    with server_context(tmp_path / "home", str(a_book(pages))) as context:
+        found = {words: intent_of(context, words).pages for words in ("Volcanoes", "galaxies", "universal")}
     assert {words: [page.title for page in pages] for words, pages in found.items()} == {
         "Volcanoes": ["Volcano"],
         "galaxies": ["Galaxy"],
@@ -262,8 +265,8 @@ def test_the_box_suggests_the_page_that_is_meant_first(tmp_path: Path, a_book: B
     """'Volcano' for 'volcanoes', once, before titles that have the words."""
     pages = {title: f"<p>{title} is a page.</p>" for title in ("Decade Volcanoes", "Volcano", "Volcanoes of Java")}
     with (
-        server_context(tmp_path / "home", str(a_book(pages))) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path / "home", str(a_book(pages))) as context,
+        running_server(context, make_app) as address,
         http_client(address) as client,
     ):
         found = [one["text"] for one in client.get("/suggest", params={"q": "Volcanoes"}).json()["suggestions"]]
@@ -277,19 +280,19 @@ def test_the_button_says_where_a_form_follows(client: httpx2.Client) -> None:
     assert '<button><span class="go">Go</span><span class="next">Next</span></button>' in box
 
 
-def test_a_worksheet_can_be_made_from_the_menu(client: httpx2.Client, room: ServerContext) -> None:
+def test_a_worksheet_can_be_made_from_the_menu(client: httpx2.Client, context: ServerContext) -> None:
     """Explore leads to a form that takes the title of an article; a title that no article has is searched for."""
     assert 'href="/worksheet"' in client.get("/").text
     assert 'name="title"' in client.get("/worksheet").text
     named = client.get("/worksheet", params={"title": "sunset"}).headers["location"]
-    assert named == f"/worksheet?book={room.shelf.books[0].id}&path=Sunset"
+    assert named == f"/worksheet?book={context.shelf.books[0].id}&path=Sunset"
     assert 'href="/find?q=Xqzzl"' in client.get("/worksheet", params={"title": "Xqzzl"}).text
 
 
-def test_a_misspelt_title_of_a_worksheet_leads_to_similar_ones(client: httpx2.Client, room: ServerContext) -> None:
+def test_a_misspelt_title_of_a_worksheet_leads_to_similar_ones(client: httpx2.Client, context: ServerContext) -> None:
     """Not only to a search."""
     shown = client.get("/worksheet", params={"title": "Sunnset"}).text
-    assert f'<a href="/worksheet?book={room.shelf.books[0].id}&amp;path=Sunset"' in shown
+    assert f'<a href="/worksheet?book={context.shelf.books[0].id}&amp;path=Sunset"' in shown
 
 
 def test_a_choice_is_kept_to(client: httpx2.Client) -> None:
@@ -304,13 +307,13 @@ def test_a_choice_is_kept_to(client: httpx2.Client) -> None:
     assert client.get("/go", params={"q": "  "}).headers["location"] == "/"
 
 
-def test_telling_does_not_wait_for_busy_books(room: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_telling_does_not_wait_for_busy_books(context: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """While somebody has the books, words are taken for words."""
     monkeypatch.setattr("kiwiresearch.web.desk.typed_words.TIMEOUT_S", 0.05)
     taken, done = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with room.locked_finder():
+        with context.locked_finder():
             taken.set()
             done.wait(10)
 
@@ -318,16 +321,20 @@ def test_telling_does_not_wait_for_busy_books(room: ServerContext, monkeypatch: 
     holder.start()
     try:
         assert taken.wait(10)
-        assert intent_of(room, "Sunset").kind == "words"
+        assert intent_of(context, "Sunset").kind == "words"
     finally:
         done.set()
         holder.join()
-    assert intent_of(room, "Sunset").kind == "name"
+    assert intent_of(context, "Sunset").kind == "name"
 
 
 def test_questions_are_kept_once_and_forgotten_on_demand(tmp_path: Path) -> None:
     """The newest is first, the same question counts once, and a button forgets them all."""
-    with server_context(tmp_path) as room, running_server(room, make_app) as address, http_client(address) as client:
+    with (
+        server_context(tmp_path) as context,
+        running_server(context, make_app) as address,
+        http_client(address) as client,
+    ):
         for question in ("When was Einstein born?", "Why is the sky orange at sunset?", "When was Einstein born?"):
             client.get("/ask", params={"q": question})
         shown = client.get("/").text
@@ -339,7 +346,11 @@ def test_questions_are_kept_once_and_forgotten_on_demand(tmp_path: Path) -> None
 
 def test_questions_are_listed_where_one_asks(tmp_path: Path) -> None:
     """The page to ask and the page of an answer list them, but not the question just answered, and forms lead back."""
-    with server_context(tmp_path) as room, running_server(room, make_app) as address, http_client(address) as client:
+    with (
+        server_context(tmp_path) as context,
+        running_server(context, make_app) as address,
+        http_client(address) as client,
+    ):
         for question in ("When was Einstein born?", "Why is the sky orange at sunset?"):
             answer = client.get("/ask", params={"q": question}).text
         assert "Einstein born?</a>" in answer
@@ -357,7 +368,11 @@ def test_questions_are_listed_where_one_asks(tmp_path: Path) -> None:
 
 def test_each_browser_has_its_own_questions(tmp_path: Path) -> None:
     """On a server without users, nobody sees what somebody else asked; a made-up cookie is not accepted."""
-    with server_context(tmp_path) as room, running_server(room, make_app) as address, http_client(address) as ours:
+    with (
+        server_context(tmp_path) as context,
+        running_server(context, make_app) as address,
+        http_client(address) as ours,
+    ):
         ours.get("/ask", params={"q": "When was Einstein born?"})
         assert "Einstein born?</a>" in ours.get("/").text
         with http_client(address) as theirs:
@@ -409,7 +424,7 @@ def test_the_status_says_whether_questions_are_kept(tmp_path: Path) -> None:
     """A server that never keeps questions says so in its status."""
     for kept in ("true", "false"):
         setting = {"KIWIRESEARCH_SERVE_REMEMBER_QUESTIONS": kept}
-        with server_context(tmp_path / kept, **setting) as room, running_server(room, make_app) as address:
+        with server_context(tmp_path / kept, **setting) as context, running_server(context, make_app) as address:
             text = httpx2.get(address, trust_env=False, timeout=30).text
             assert ("does not save questions" in text) == (kept == "false")
 
@@ -417,7 +432,7 @@ def test_the_status_says_whether_questions_are_kept(tmp_path: Path) -> None:
 def test_a_book_without_a_full_text_index_is_marked(tmp_path: Path, a_book: BookMaker) -> None:
     """The page Books says what such a book lacks; the home page shows its language by name."""
     book = a_book({"Kite": "<p>A kite is a toy that flies.</p>"}, Language="bel", index=False)
-    with server_context(tmp_path / "home", str(book)) as room, running_server(room, make_app) as address:
+    with server_context(tmp_path / "home", str(book)) as context, running_server(context, make_app) as address:
         text = httpx2.get(address, trust_env=False, timeout=30).text
         books = httpx2.get(f"{address}/books", trust_env=False, timeout=30).text
     assert "has no full-text index" in books

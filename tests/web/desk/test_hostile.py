@@ -35,9 +35,9 @@ EVIL = """<evil-tag onclick="alert(1)">"'><script>alert(1)</script>"""
 
 
 @pytest.fixture(scope="session")
-def walked(room: ServerContext) -> list[Address]:
+def walked(context: ServerContext) -> list[Address]:
     """Every address of the desk, those of a server with a token too."""
-    found = addresses_of(make_app(room_with(room, ServeSettings(token=TOKEN))))
+    found = addresses_of(make_app(room_with(context, ServeSettings(token=TOKEN))))
     assert len(found) > 40
     return found
 
@@ -46,7 +46,7 @@ def walked(room: ServerContext) -> list[Address]:
 def values(a_run: ARun) -> dict[str, str]:
     """Fields of addresses, with values that lead somewhere where there is something."""
     claims = a_run.client.get(f"/api/runs/{a_run.id}/claims", params={"limit": 1}).json()["claims"]
-    book = str(a_run.room.shelf.books[0].id)
+    book = str(a_run.context.shelf.books[0].id)
     return {"run": a_run.id, "run_id": a_run.id, "job": a_run.id, "job_id": a_run.id, "book": book, "path": "Bronze",
             "claim": claims[0]["claim_id"], "claim_id": claims[0]["claim_id"], "name": "css/base.css"}  # fmt: skip
 
@@ -104,9 +104,11 @@ def test_every_page_carries_its_headers(walked: list[Address], values: dict[str,
     assert seen > 15
 
 
-def test_nothing_is_shown_without_the_token(walked: list[Address], values: dict[str, str], room: ServerContext) -> None:
+def test_nothing_is_shown_without_the_token(
+    walked: list[Address], values: dict[str, str], context: ServerContext
+) -> None:
     """A server with a token shows nobody else a page: a browser is led to the form, everything else is refused."""
-    locked = room_with(room, ServeSettings(token=TOKEN, requests_a_minute=100_000))
+    locked = room_with(context, ServeSettings(token=TOKEN, requests_a_minute=100_000))
     with (
         running_server(locked, make_app) as address,
         http_client(address) as client,
@@ -177,15 +179,15 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx2.C
     pages = [*_hostile_pages(), NewPage("Lantern", "Lantern", RAW.encode())]
     write_book(folder / "evil.zim", pages, [], metadata=metadata, main_path="Kraken 0")
     with (
-        server_context(folder / "home", str(folder / "evil.zim"), **NO_RATE_LIMIT) as room,
-        running_server(room, make_app) as address,
+        server_context(folder / "home", str(folder / "evil.zim"), **NO_RATE_LIMIT) as context,
+        running_server(context, make_app) as address,
         http_client(address) as client,
         browser_client(address) as browser,
     ):
         run = finished(client, topic=f"Kraken {EVIL}", focus=EVIL, aspect=EVIL, max_pages=4)
         note = {"kind": "run", "target": "", "verdict": "correct", "reason": EVIL, "correction": EVIL, "back": "/"}
         assert browser.post(f"/runs/{run}/notes", data=note).status_code == 303
-        yield browser, str(room.shelf.books[0].id), run
+        yield browser, str(context.shelf.books[0].id), run
 
 
 PAGES = (

@@ -37,9 +37,9 @@ def test_a_result_shows_its_page_s_picture_and_its_book(desk: OwnerServer) -> No
     assert plain(first(page, ".hits .cover.small").text()) == "RB"
     quick = desk.page("/find/results?q=Salt+road&fast=true")
     assert first(quick, ".pictured .thumb").css_first("img") is None
-    only = desk.browser.get("/find", params={"q": "Salt road", "book": desk.room.shelf.books[0].id}).text
+    only = desk.browser.get("/find", params={"q": "Salt road", "book": desk.context.shelf.books[0].id}).text
     assert "cover small" not in only
-    assert "thumb" not in desk.browser.get("/find", params={"q": "Sunset", "book": desk.room.shelf.books[1].id}).text
+    assert "thumb" not in desk.browser.get("/find", params={"q": "Sunset", "book": desk.context.shelf.books[1].id}).text
 
 
 def test_an_answer_shows_the_picture_of_its_page(desk: OwnerServer) -> None:
@@ -53,7 +53,7 @@ def test_an_answer_shows_the_picture_of_its_page(desk: OwnerServer) -> None:
 @pytest.mark.parametrize("path", ["Ostrava", "No_such_page", "I/map.png", "%00"])
 def test_a_page_without_a_picture_leaves_its_place_empty(desk: OwnerServer, path: str) -> None:
     """Quickly, and without an error that a console would show."""
-    reply = desk.browser.get(f"/picture/{desk.room.shelf.books[0].id}/{path}")
+    reply = desk.browser.get(f"/picture/{desk.context.shelf.books[0].id}/{path}")
     assert (reply.status_code, reply.content) == (200, NOTHING)
     assert desk.browser.get(f"/picture/no-such-book/{path}").content == NOTHING
 
@@ -62,8 +62,8 @@ def test_a_picture_does_not_wait_for_busy_books(tmp_path: Path, monkeypatch: pyt
     """It is empty then, is asked for again at the next view, and nothing is remembered of it."""
     monkeypatch.setattr(covers, "TIMEOUT_S", 0.05)
     with owner_server(tmp_path / "home", an_illustrated_book(tmp_path / "road.zim")) as desk:
-        place = f"/picture/{desk.room.shelf.books[0].id}/Salt_road"
-        with desk.room.locked_finder():
+        place = f"/picture/{desk.context.shelf.books[0].id}/Salt_road"
+        with desk.context.locked_finder():
             reply = desk.browser.get(place)
         assert (reply.content, reply.headers["cache-control"]) == (NOTHING, "no-store")
         assert desk.browser.get(place).content == MAP

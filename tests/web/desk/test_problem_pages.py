@@ -49,10 +49,10 @@ def _add_faults(app: FastAPI) -> None:
 
 
 @pytest.fixture(scope="module")
-def failing(room: ServerContext) -> Iterator[httpx2.Client]:
+def failing(context: ServerContext) -> Iterator[httpx2.Client]:
     """A browser at a server with routes that fail."""
     with (
-        guarded(room, ServeSettings(max_body_kb=16), _add_faults) as port,
+        guarded(context, ServeSettings(max_body_kb=16), _add_faults) as port,
         browser_client(f"http://127.0.0.1:{port}") as one,
     ):
         yield one
@@ -153,10 +153,10 @@ def test_walls_speak_to_people_too(
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
 
 
-def test_too_many_requests_say_when_to_try_again(room: ServerContext) -> None:
+def test_too_many_requests_say_when_to_try_again(context: ServerContext) -> None:
     """The page keeps the header that says how long to wait."""
     with (
-        guarded(room, ServeSettings(requests_a_minute=1)) as port,
+        guarded(context, ServeSettings(requests_a_minute=1)) as port,
         browser_client(f"http://127.0.0.1:{port}") as browser,
     ):
         browser.get("/nowhere")
@@ -226,9 +226,9 @@ def test_every_problem_has_words_of_its_own(language: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def locked(room: ServerContext) -> Iterator[str]:
+def locked(context: ServerContext) -> Iterator[str]:
     """The address of a server with a token."""
-    with guarded(room, ServeSettings(token=TOKEN)) as port:
+    with guarded(context, ServeSettings(token=TOKEN)) as port:
         yield f"http://127.0.0.1:{port}"
 
 

@@ -29,11 +29,11 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no s
 def a_server(place: Path, model_server: ModelServer, **more: str) -> Iterator[tuple[httpx2.Client, Path]]:
     settings = {"KIWIRESEARCH_MODEL_URL": model_server.address, **NO_RATE_LIMIT, **more}
     with (
-        server_context(place, "sample", **settings) as room,
-        running_server(room, make_app) as at,
+        server_context(place, "sample", **settings) as context,
+        running_server(context, make_app) as at,
         browser_client(at) as browser,
     ):
-        yield browser, runs_folder(room.workspace)
+        yield browser, runs_folder(context.workspace)
 
 
 def listed(page: str) -> list[str]:

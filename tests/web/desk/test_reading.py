@@ -24,9 +24,9 @@ SUBJECT = "Late_Bronze_Age_collapse"
 
 
 @pytest.fixture(scope="module")
-def book(room: ServerContext) -> str:
+def book(context: ServerContext) -> str:
     """The id of the sample book."""
-    return str(room.shelf.books[0].id)
+    return str(context.shelf.books[0].id)
 
 
 def article_of(page: str) -> str:
@@ -111,9 +111,9 @@ def test_contents_and_claims_lead_to_places_in_the_article(browser: httpx2.Clien
         assert len(re.findall(r'#mark" aria-current="true"', led.text)) >= 1
 
 
-def test_the_claims_of_a_page_are_marked_in_its_text(browser: httpx2.Client, room: ServerContext, book: str) -> None:
+def test_the_claims_of_a_page_are_marked_in_its_text(browser: httpx2.Client, context: ServerContext, book: str) -> None:
     """Each claim has an anchor where its words start, and no mark is inside another."""
-    with room.locked_finder() as finder:
+    with context.locked_finder() as finder:
         page = open_page(finder.books[0].archive, SUBJECT)
     text = browser.get(f"/read/{book}/{SUBJECT}", params={"claims": "true", "mark": "40-90"}).text
     numbers = [int(number) for number in re.findall(r'<span id="kiwi-claim-(\d+)" class="kiwi-claim"></span>', text)]
@@ -169,9 +169,9 @@ def test_claims_can_be_read_by_type(browser: httpx2.Client, book: str) -> None:
     assert browser.get(f"/page/{book}/{SUBJECT}", params={"type": "nonsense"}).status_code == 422
 
 
-def test_many_claims_come_some_at_a_time(room: ServerContext) -> None:
+def test_many_claims_come_some_at_a_time(context: ServerContext) -> None:
     """No claim is left out and none comes twice, from the first part of the list to the last."""
-    with room.locked_finder() as finder:
+    with context.locked_finder() as finder:
         pages = [open_page(finder.books[0].archive, path) for path in ("Albert_Einstein", "John_Adams", SUBJECT)]
     claims = [claim for page in pages for claim in claims_of_page(page).claims]
     seen, start = [], 0
@@ -186,9 +186,9 @@ def test_many_claims_come_some_at_a_time(room: ServerContext) -> None:
     assert part.earlier == start - CLAIMS_PER_PAGE
 
 
-def test_a_part_of_the_list_that_is_not_there_is_the_last(room: ServerContext) -> None:
+def test_a_part_of_the_list_that_is_not_there_is_the_last(context: ServerContext) -> None:
     """Whatever number is in the address, claims are shown, with a link to those before them."""
-    with room.locked_finder() as finder:
+    with context.locked_finder() as finder:
         claims = claims_of_page(open_page(finder.books[0].archive, SUBJECT)).claims
     part = claim_list(claims, ClaimSelection(start=50_000), "/read/x", are_marked=False)
     assert (part.last, part.later) == (len(claims), None)
@@ -276,8 +276,8 @@ def hebrew(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     metadata = {"Name": "he_test", "Title": "ספר", "Language": "heb", "Date": "2026-01-01"}
     write_book(file, pages, [NewRedirect("Old", "Old", "Main")], metadata=metadata, main_path="Main", index=False)
     with (
-        server_context(file.parent / "home", str(file)) as room,
-        running_server(room, make_app) as address,
+        server_context(file.parent / "home", str(file)) as context,
+        running_server(context, make_app) as address,
         browser_client(address) as browser,
     ):
         yield browser
@@ -312,8 +312,8 @@ def test_nothing_is_offered_beside_a_page_without_claims(tmp_path: Path) -> None
     metadata = {"Name": "en_test", "Title": "Book", "Language": "eng", "Date": "2026-01-01"}
     write_book(tmp_path / "en.zim", pages, (), metadata=metadata, main_path="Main", index=False)
     with (
-        server_context(tmp_path / "home", str(tmp_path / "en.zim")) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path / "home", str(tmp_path / "en.zim")) as context,
+        running_server(context, make_app) as address,
         browser_client(address) as browser,
     ):
         page = browser.get("/page/en_test/Main", follow_redirects=True)

@@ -102,7 +102,11 @@ def test_times_come_from_finished_research_only(a_run: ARun, browser: httpx2.Cli
     assert "Times are estimates from earlier research on this server." in measured
     assert measured.count("usually less than a minute") == 3
     assert "fuller brief and takes longer" not in measured
-    with server_context(tmp_path) as room, running_server(room, make_app) as address, browser_client(address) as fresh:
+    with (
+        server_context(tmp_path) as context,
+        running_server(context, make_app) as address,
+        browser_client(address) as fresh,
+    ):
         page = fresh.get("/research").text
     assert "Small" in page
     assert "usually" not in page
@@ -162,8 +166,8 @@ def test_books_that_look_alike_are_shown_with_their_files(tmp_path: Path, a_book
     words = {"maxi.zim": "Towers", "mini.zim": "Towers", "other.zim": "Rivers"}
     books = [str(a_book({"A": f"<p>{name}</p>"}, name=name, Title=title)) for name, title in words.items()]
     with (
-        server_context(tmp_path / "home", *books) as room,
-        running_server(room, make_app) as at,
+        server_context(tmp_path / "home", *books) as context,
+        running_server(context, make_app) as at,
         browser_client(at) as browser,
     ):
         rows = text_of(browser.get("/research").text, "#books li")
@@ -199,11 +203,11 @@ def crowded(a_run: ARun, tmp_path_factory: pytest.TempPathFactory) -> Iterator[h
     place = tmp_path_factory.mktemp("crowded")
     for number in range(45):
         shutil.copytree(a_run.path, place / "runs" / f"run {number}")
-    book = Path(shutil.copy(a_run.room.shelf.books[0].source.location, place / "copy.zim"))
+    book = Path(shutil.copy(a_run.context.shelf.books[0].source.location, place / "copy.zim"))
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(place / "runs"), **NO_RATE_LIMIT}
     with (
-        server_context(place / "home", str(book), **settings) as room,
-        running_server(room, make_app) as at,
+        server_context(place / "home", str(book), **settings) as context,
+        running_server(context, make_app) as at,
         browser_client(at) as browser,
     ):
         yield browser

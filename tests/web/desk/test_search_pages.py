@@ -15,11 +15,11 @@ from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.search import marked_parts
 
 
-def test_results_lead_to_pages_and_explain_their_score(client: httpx2.Client, room: ServerContext) -> None:
+def test_results_lead_to_pages_and_explain_their_score(client: httpx2.Client, context: ServerContext) -> None:
     """The best page is first; each has its book, and its points one by one on demand."""
     shown = client.get("/find", params={"q": "Sunset"}).text
     hits = shown.partition('<ol class="hits">')[2]
-    assert re.search(r'href="(/page/[^"]+)"', hits)[1] == f"/page/{room.shelf.books[0].id}/Sunset"  # type: ignore[index]
+    assert re.search(r'href="(/page/[^"]+)"', hits)[1] == f"/page/{context.shelf.books[0].id}/Sunset"  # type: ignore[index]
     reasons = hits.partition("<details")[2].partition("</details>")[0]
     points = [float(text) for text in re.findall(r'<td class="number">\+?(-?[\d.]+)</td>', reasons)]
     total = re.search(r'class="total number">([\d.]+)<', reasons)
@@ -71,7 +71,10 @@ SENSES = {
 
 def test_senses_of_a_word_come_on_top(tmp_path: Path, a_book: BookMaker) -> None:
     """A word of several meanings shows them with a line each, above the results."""
-    with server_context(tmp_path / "home", str(a_book(SENSES))) as room, running_server(room, make_app) as address:
+    with (
+        server_context(tmp_path / "home", str(a_book(SENSES))) as context,
+        running_server(context, make_app) as address,
+    ):
         shown = httpx2.get(f"{address}/find", params={"q": "mercury"}, trust_env=False, timeout=30).text
     senses = shown.partition('class="senses"')[2].partition("</section>")[0]
     assert "Mercury (planet)" in senses
@@ -83,7 +86,7 @@ def test_a_sense_in_several_books_is_shown_once(tmp_path: Path, a_book: BookMake
     """Each sense is shown once, with the other books that have it; scores of different books are not compared."""
     one = a_book(SENSES, name="one.zim", Name="one", Title="One")
     two = a_book(SENSES, name="two.zim", Name="wikipedia_en_two", Title="Two", Creator="Wikipedia")
-    with server_context(tmp_path / "home", str(one), str(two)) as room, running_server(room, make_app) as address:
+    with server_context(tmp_path / "home", str(one), str(two)) as context, running_server(context, make_app) as address:
         shown = httpx2.get(f"{address}/find", params={"q": "mercury"}, trust_env=False, timeout=30).text
     senses = shown.partition('class="senses"')[2].partition("</section>")[0]
     titles = re.findall(r"<li>.*?<a [^>]+>([^<]+)</a>", senses)
@@ -99,8 +102,8 @@ def test_more_results_come_some_at_a_time(tmp_path: Path, a_book: BookMaker) -> 
     """
     book = a_book({f"Kite_{n}": f"<p>This kite is number {n} of the kites.</p>" for n in range(45)})
     with (
-        server_context(tmp_path / "home", str(book)) as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path / "home", str(book)) as context,
+        running_server(context, make_app) as address,
         http_client(address) as client,
     ):
         shown = client.get("/find", params={"q": "kites"}).text
@@ -140,7 +143,7 @@ def test_a_book_that_opens_with_an_article_is_searched_for_it(tmp_path: Path, a_
     one = a_book({"Kite": "<p>A kite is a toy that flies.</p>"}, name="one.zim", Name="one", Title="One")
     pages = {"القاهرة": "<p>القاهرة هي عاصمة مصر.</p>", "النيل": "<p>النيل نهر.</p>"}
     two = a_book(pages, name="two.zim", main_path="القاهرة", Name="two", Title="Two", Language="ara")
-    with server_context(tmp_path / "home", str(one), str(two)) as room, running_server(room, make_app) as address:
+    with server_context(tmp_path / "home", str(one), str(two)) as context, running_server(context, make_app) as address:
         shown = httpx2.get(f"{address}/find", params={"q": "القاهرة"}, trust_env=False, timeout=30).text
     assert re.search(r'<h3 lang="ar" dir="rtl"><a href="[^"]+">القاهرة</a></h3>', shown)
 
@@ -149,8 +152,8 @@ def test_results_of_one_book_only(tmp_path: Path, a_book: BookMaker) -> None:
     """With several books there is a choice, and it is kept to."""
     one = a_book({"Kite": "<p>A kite is a toy that flies.</p>"}, name="one.zim", Name="one", Title="One")
     two = a_book({"Kite": "<p>A kite is a bird of prey.</p>"}, name="two.zim", Name="two", Title="Two")
-    with server_context(tmp_path / "home", str(one), str(two)) as room, running_server(room, make_app) as address:
-        books = {book.title: book.id for book in room.shelf.books}
+    with server_context(tmp_path / "home", str(one), str(two)) as context, running_server(context, make_app) as address:
+        books = {book.title: book.id for book in context.shelf.books}
         with http_client(address) as client:
             shown = client.get("/find", params={"q": "kite", "book": books["Two"]}).text
     assert f'<option value="{books["Two"]}" selected>' in shown

@@ -104,7 +104,7 @@ def test_a_changed_setting_counts_at_once_and_is_saved(desk: OwnerServer) -> Non
     assert "Saved." in reply.text
     assert file_of(desk) == "# Ours.\nmax_depth = 2 # near\nmax_pages = 55\n"
     assert "up to 55 pages" in desk.browser.get("/research").text
-    assert desk.room.workspace.settings.max_pages == 55
+    assert desk.context.workspace.settings.max_pages == 55
 
 
 def test_a_model_is_set_without_a_restart(desk: OwnerServer) -> None:
@@ -116,19 +116,19 @@ def test_a_model_is_set_without_a_restart(desk: OwnerServer) -> None:
         "model_pages": "8",
     }
     assert desk.send("/settings", group="model", **typed).status_code == 200
-    assert desk.room.workspace.settings.model_url == "http://127.0.0.1:9/v1"
-    with desk.room.locked_finder() as finder:
+    assert desk.context.workspace.settings.model_url == "http://127.0.0.1:9/v1"
+    with desk.context.locked_finder() as finder:
         assert finder.helpers.model is not None
     text = desk.browser.get("/settings").text
     assert "secret-key" not in text
     assert "A key is saved." in text
     assert "Not responding" in text
     desk.send("/settings", group="model", **typed | {"model_key": "", "model_url": ""})
-    assert desk.room.workspace.settings.model_key == "secret-key", "an empty field keeps it"
-    with desk.room.locked_finder() as finder:
+    assert desk.context.workspace.settings.model_key == "secret-key", "an empty field keeps it"
+    with desk.context.locked_finder() as finder:
         assert finder.helpers.model is None
     desk.send("/settings", group="model", **{"model_timeout_s": "5", "model_pages": "8", "model_key.remove": "on"})
-    assert desk.room.workspace.settings.model_key == ""
+    assert desk.context.workspace.settings.model_key == ""
 
 
 WRONG = [
@@ -163,7 +163,7 @@ def test_a_setting_that_needs_a_restart_says_so_and_waits(desk: OwnerServer) -> 
     reply = desk.send("/settings", group="policy", **{"policy.name": "Lycée Pasteur", "policy.hidden": "Beer"})
     assert "2 saved changes take effect when you restart the server" in reply.text
     assert 'name = "Lycée Pasteur"' in file_of(desk)
-    assert desk.room.workspace.settings.policy.name == ""
+    assert desk.context.workspace.settings.policy.name == ""
 
 
 def test_the_owner_of_families_is_a_switch_that_counts_at_once(desk: OwnerServer) -> None:

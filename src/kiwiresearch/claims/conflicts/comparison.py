@@ -1,6 +1,6 @@
 """Compares two texts: whether and where they contradict each other, and how they disagree.
 
-Sentences that differ in one place only are compared there first; values, names and denials are compared otherwise.
+Sentences that differ in one place only are compared there first; values, names and negations are compared otherwise.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kiwiresearch.claims.conflicts.value_comparison import (
     compare_values,
     gap_of,
 )
-from kiwiresearch.claims.conflicts.word_comparison import compare_denials, compare_single_values
+from kiwiresearch.claims.conflicts.word_comparison import compare_negations, compare_single_values
 from kiwiresearch.claims.conflicts.words import comparison_words
 from kiwiresearch.messages import Message
 from kiwiresearch.text import Quantity, quantity_relation, roots_of, sentence_starts
@@ -172,11 +172,11 @@ def compare_loosely(a: ComparedSentence, b: ComparedSentence) -> Disagreement | 
     if a.text == b.text or _overlap(a, b) < MIN_OVERLAP:
         return None
     # All pairs must be apart, and there must be one: the set is empty if a sentence has no date.
-    dates = {date_relation(mention.when, other.when) for mention in a.dates for other in b.dates} == {"apart"}
+    dates_apart = {date_relation(mention.when, other.when) for mention in a.dates for other in b.dates} == {"apart"}
     numbers = _numbers_apart(a, b)
-    if dates and numbers:
+    if dates_apart and numbers:
         return None  # a different date explains a different number
-    if dates:
+    if dates_apart:
         first, second = a.dates[0], b.dates[0]
         return _weak_contradiction("a date", (first.start, first.end), (second.start, second.end))
     return _weak_contradiction("a number", *numbers) if numbers else None
@@ -265,7 +265,7 @@ def compare_sentences(a: ComparedSentence, b: ComparedSentence) -> Disagreement 
     if near_identical is not None:
         return near_identical.disagreement
     found = [
-        d for d in (compare_values(one, other), compare_single_values(one, other), compare_denials(one, other)) if d
+        d for d in (compare_values(one, other), compare_single_values(one, other), compare_negations(one, other)) if d
     ]
     # A contradiction is reported rather than a difference that has an explanation, however strong that is.
     return max(
@@ -323,7 +323,7 @@ def sentences_to_compare(text: str, title: str = "", language: str = "eng") -> t
         if not sentence:
             continue
         compared = ComparedSentence.of(sentence, title, language)
-        if about and reading_of(compared).by_pronoun:
+        if about and reading_of(compared).leading_pronoun:
             compared = replace(compared, subject=about)
         found.append(compared)
         about = reading_of(compared).about or about

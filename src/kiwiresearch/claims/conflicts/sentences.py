@@ -94,8 +94,8 @@ class SentenceReading:
     about: str
     """The same as written, if the sentence names it itself."""
     lows: frozenset[str]
-    by_pronoun: str
-    """The pronoun it starts with."""
+    leading_pronoun: str
+    """The pronoun it starts with; empty if none."""
     language: str
 
 
@@ -109,7 +109,7 @@ def read_sentence(
     spans = sorted(spans + [found.span() for found in NOTE.finditer(text)])
     words = tuple(_words(text, spans, known, language))
     with_content = [word for word in words if word.stem]
-    about, written, by_pronoun = _subject(words, subject, known, language)
+    subject_stems, subject_text, leading_pronoun = _subject(words, subject, known, language)
     values = tuple(values_in(text, words, quantities, dates, known, language))
     return SentenceReading(
         text=text,
@@ -118,10 +118,10 @@ def read_sentence(
         dates=dates,
         content=frozenset(word.stem for word in with_content),
         names=frozenset(word.stem for word in with_content if word.is_name),
-        subject=about,
-        about="" if by_pronoun else written,
+        subject=subject_stems,
+        about="" if leading_pronoun else subject_text,
         lows=frozenset(word.low for word in words),
-        by_pronoun=by_pronoun,
+        leading_pronoun=leading_pronoun,
         language=language,
     )
 
@@ -220,20 +220,20 @@ class ValueMatch:
     kind: DisagreementKind | None
     """None if the values agree."""
     why: Message = NO_REASON
-    sure: float = 1.0
+    same_event_probability: float = 1.0
     """From 0 to 1: whether both date the same event."""
 
 
 def likeness(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue) -> float:
     """From 0 to 1: how likely two values are about the same thing, by the words around them."""
-    mine, theirs = one.near - {one.key}, other.near - {other.key}
+    mine, theirs = one.clause_stems - {one.key}, other.clause_stems - {other.key}
     shared = mine & theirs
     fewer = min(len(mine), len(theirs))
     cover = len(shared) / fewer if fewer else LABEL_COVER
     keyed = bool(one.key) and one.key == other.key
     same_unit = one.quantity and other.quantity and one.quantity.unit not in COMMON_UNITS
-    crossed = bool(one.key and other.key) and (one.key in other.near or other.key in one.near)
-    close = not one.close.isdisjoint(other.close)
+    crossed = bool(one.key and other.key) and (one.key in other.clause_stems or other.key in one.clause_stems)
+    close = not one.adjacent_stems.isdisjoint(other.adjacent_stems)
     subject = subject_likeness(a, b)
     value = (
         COVER_POINTS * cover
@@ -251,7 +251,7 @@ def likeness(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: 
 def subject_likeness(a: SentenceReading, b: SentenceReading) -> float:
     """From -1.5 to 1: whether two sentences are about the same names."""
     if not a.subject and not b.subject:
-        pronouns = {a.by_pronoun, b.by_pronoun}
+        pronouns = {a.leading_pronoun, b.leading_pronoun}
         # Without any name: 'he' and 'she' are two people; otherwise a weak sign that the subject is the same.
         return -1.0 if {"he", "she"} <= pronouns else 0.25
     if not a.subject or not b.subject:

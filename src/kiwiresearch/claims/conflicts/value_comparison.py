@@ -39,27 +39,27 @@ EXACT = frozenset({"day", "month", "season", "year"})
 def match_dates(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue) -> ValueMatch | None:
     if one.when is None or other.when is None:
         return None
-    like = likeness(a, one, b, other)
+    score = likeness(a, one, b, other)
     # Checked before anything else, because it is the only contradiction between two different events.
     if one.key != other.key and (why := _why_impossible(a, one, b, other)):
-        return ValueMatch(one, other, max(like, MIN_LIKENESS), "contradiction", why)
+        return ValueMatch(one, other, max(score, MIN_LIKENESS), "contradiction", why)
     same_event = bool(one.key) and one.key == other.key
     pairs = _moments(one, other)
     if not pairs:
         return None
     apart = [(x, y) for x, y in pairs if date_relation(x, y) == "apart"]
     if not apart:
-        return ValueMatch(one, other, like, None)
+        return ValueMatch(one, other, score, None)
     x, y = apart[0]
-    sure = _same_event(a, one, b, other) if same_event else 1.0
+    same_event_probability = _same_event(a, one, b, other) if same_event else 1.0
     same_event = same_event or one.when.lasts != other.when.lasts
     if one.key and other.key and not same_event:
         return None
-    like = round(like * max(sure, UNSURE_FACTOR), 3)
+    score = round(score * max(same_event_probability, UNSURE_FACTOR), 3)
     min_likeness = MIN_LIKENESS_WITHOUT_EVENT if not same_event or one.when.lasts != other.when.lasts else 0.0
-    if not {x.precision, y.precision} <= EXACT or like < min_likeness:
+    if not {x.precision, y.precision} <= EXACT or score < min_likeness:
         return None
-    return ValueMatch(one, other, like, "contradiction", NO_COMMON_DAY, sure)
+    return ValueMatch(one, other, score, "contradiction", NO_COMMON_DAY, same_event_probability)
 
 
 def _moments(one: SentenceValue, other: SentenceValue) -> list[tuple[DateRange, DateRange]]:
@@ -83,7 +83,7 @@ def _same_event(a: SentenceReading, one: SentenceValue, b: SentenceReading, othe
         return 0.0
     mine, theirs = one.event_subject or a.subject, other.event_subject or b.subject
     if not mine or not theirs:
-        return 1.0 if not one.near or not other.near else 0.7
+        return 1.0 if not one.clause_stems or not other.clause_stems else 0.7
     shared = len(mine & theirs) / min(len(mine), len(theirs))
     if one.key in PERSONAL or other.key in PERSONAL:
         return 1.0 if shared == 1 else 0.0
@@ -133,12 +133,12 @@ def compare_values(a: SentenceReading, b: SentenceReading) -> Disagreement | Non
     agreeing = [m for m in matches if m.kind is None and (m.likeness >= SETTLED_LIKENESS or m.one.key == m.other.key)]
     # By identity: two equal values of one sentence are still two, and only one of them may be settled.
     settled = {id(value) for match in agreeing for value in (match.one, match.other)}
-    open_ = [m for m in matches if m.kind and id(m.one) not in settled and id(m.other) not in settled]
+    unsettled = [m for m in matches if m.kind and id(m.one) not in settled and id(m.other) not in settled]
     support = AGREEMENT_BONUS * min(MAX_AGREEMENTS, sum(m.kind is None and m.likeness >= MIN_LIKENESS for m in matches))
-    open_ = [match for match in open_ if match.likeness + support >= MIN_LIKENESS]
-    if not open_:
+    unsettled = [match for match in unsettled if match.likeness + support >= MIN_LIKENESS]
+    if not unsettled:
         return None
-    best = max(open_, key=lambda m: (m.likeness, -m.one.start - m.other.start))
+    best = max(unsettled, key=lambda m: (m.likeness, -m.one.start - m.other.start))
     what: DisputedValue = "a date" if best.one.what == "a date" else "a number"
     one, other = (best.one.start, best.one.end), (best.other.start, best.other.end)
     return Disagreement(best.kind or "contradiction", what, one, other, best.why, _strength(best, a, b))
@@ -146,13 +146,13 @@ def compare_values(a: SentenceReading, b: SentenceReading) -> Disagreement | Non
 
 def _strength(match: ValueMatch, a: SentenceReading, b: SentenceReading) -> float:
     """The likeness, reduced if the words around the two values differ much."""
-    mine, theirs = match.one.near, match.other.near
+    mine, theirs = match.one.clause_stems, match.other.clause_stems
     both = 2 * len(mine & theirs) / (len(mine) + len(theirs)) if mine or theirs else 0.0
     if match.one.key == match.other.key and match.one.key in PERSONAL:
         both = 1.0
     # A number describes the subject of its sentence; a date may be that of something else.
     elsewhere = match.one.what != "a date" and a.subject and b.subject and a.subject.isdisjoint(b.subject)
-    return round((0.4 * match.likeness + 0.6 * both) * (0.5 if elsewhere else 1) * match.sure, 3)
+    return round((0.4 * match.likeness + 0.6 * both) * (0.5 if elsewhere else 1) * match.same_event_probability, 3)
 
 
 def check_count_against_list(reading: SentenceReading) -> Disagreement | None:
@@ -188,17 +188,19 @@ def _match(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: Se
     if one.what == "a date":
         return match_dates(a, one, b, other)
     if one.what == "a rank":
-        return _ranks(a, one, b, other)
-    return _numbers(a, one, b, other)
+        return _match_ranks(a, one, b, other)
+    return _match_numbers(a, one, b, other)
 
 
-def _numbers(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue) -> ValueMatch | None:
+def _match_numbers(
+    a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue
+) -> ValueMatch | None:
     if one.quantity is None or other.quantity is None:
-        return _counts(a, one, b, other)
+        return _match_counts(a, one, b, other)
     x, y = one.quantity, other.quantity
     if not x.unit and not y.unit:  # what is counted is compared below, by more synonyms
         x, y = x._replace(counted=""), y._replace(counted="")
-        is_same = one.key == other.key or one.key in other.near or other.key in one.near
+        is_same = one.key == other.key or one.key in other.clause_stems or other.key in one.clause_stems
         if not (one.key and other.key and is_same):
             return None
     if x.converted or y.converted or _other_measure(a, one, other):
@@ -206,15 +208,15 @@ def _numbers(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: 
     relation = quantity_relation(x, y)
     if relation == "different kinds":
         return None
-    like = likeness(a, one, b, other)
+    score = likeness(a, one, b, other)
     kind, allowed = _difference(x, y, relation)
     gap = gap_of(x, y)
     if kind != "contradiction":
-        return ValueMatch(one, other, like, kind, rounding_explains(gap))
-    if like < MIN_SUPPORTED_LIKENESS:
+        return ValueMatch(one, other, score, kind, rounding_explains(gap))
+    if score < MIN_SUPPORTED_LIKENESS:
         return None
     kind, why = setting_difference(a, one, b, other)
-    return ValueMatch(one, other, like, kind, why or too_far_apart(gap, allowed))
+    return ValueMatch(one, other, score, kind, why or too_far_apart(gap, allowed))
 
 
 def _difference(x: Quantity, y: Quantity, relation: QuantityRelation) -> tuple[DisagreementKind | None, float]:
@@ -239,11 +241,13 @@ def _other_measure(a: SentenceReading, one: SentenceValue, other: SentenceValue)
     if one.quantity is None or not one.quantity.unit:
         return False
     measures = comparison_words(a.language).measures
-    mine, theirs = (measures & (value.close or value.near) for value in (one, other))
+    mine, theirs = (measures & (value.adjacent_stems or value.clause_stems) for value in (one, other))
     return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
-def _counts(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue) -> ValueMatch | None:
+def _match_counts(
+    a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue
+) -> ValueMatch | None:
     """Compares a number with the length of a list."""
     if (one.quantity is None) == (other.quantity is None):
         return None
@@ -252,24 +256,24 @@ def _counts(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: S
         return None
     if not one.key or one.key != other.key:
         return None
-    like = likeness(a, one, b, other)
+    score = likeness(a, one, b, other)
     items = other if one.quantity else one
     if items.listed[0] <= quantity.low <= items.listed[1]:
-        return ValueMatch(one, other, like, None)
-    return ValueMatch(one, other, like, "contradiction", _why_listed(items, quantity.low))
+        return ValueMatch(one, other, score, None)
+    return ValueMatch(one, other, score, "contradiction", _why_listed(items, quantity.low))
 
 
-def _ranks(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue) -> ValueMatch | None:
+def _match_ranks(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue) -> ValueMatch | None:
     if one.key != other.key:
         return None
-    like = likeness(a, one, b, other)
+    score = likeness(a, one, b, other)
     if one.rank == other.rank:
-        return ValueMatch(one, other, like, None) if one.near == other.near else None
-    if like < MIN_SUPPORTED_LIKENESS:
+        return ValueMatch(one, other, score, None) if one.clause_stems == other.clause_stems else None
+    if score < MIN_SUPPORTED_LIKENESS:
         return None
     kind, why = setting_difference(a, one, b, other)
     ranks = f"One ranks it {one.rank}, the other {other.rank}."
-    return ValueMatch(one, other, like, kind, why or Message(ranks, "differ.rank", one=one.rank, other=other.rank))
+    return ValueMatch(one, other, score, kind, why or Message(ranks, "differ.rank", one=one.rank, other=other.rank))
 
 
 def gap_of(x: Quantity, y: Quantity) -> float:

@@ -98,9 +98,9 @@ class SentenceValue:
     clause: int
     key: str = ""
     """The thing counted or ranked, or the dated event."""
-    near: frozenset[str] = frozenset()
+    clause_stems: frozenset[str] = frozenset()
     """The stems of its clause."""
-    close: frozenset[str] = frozenset()
+    adjacent_stems: frozenset[str] = frozenset()
     """The stems of the few words around it."""
     event_subject: frozenset[str] | None = frozenset()
     """Who or what a dated event happened to; None if that is uncertain."""

@@ -1,4 +1,4 @@
-"""Disagreements without numbers: one relation with two values, denials, and opposites."""
+"""Disagreements without numbers: one relation with two values, negations, and opposites."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def _single_value(reading: SentenceReading, relation: str, cue: tuple[str, ...])
 
 
 MIN_DENIAL_OVERLAP, MIN_DENIAL_OVERLAP_OF_LONGER = 0.8, 0.6
-"""The share of words that a sentence and its denial must have in common: of the shorter one, and of the longer."""
+"""The share of words that a sentence and its negation must have in common: of the shorter one, and of the longer."""
 
 MIN_WEAK_OVERLAP = 0.6
 """The same for the shorter sentence and words that are opposites only if said about the same thing."""
@@ -184,12 +184,12 @@ MIN_SHARED_WORDS = 3
 Phrase = tuple[str, ...]
 
 
-def compare_denials(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
+def compare_negations(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
     """One sentence denies the other, or says the opposite about the same thing."""
     if not a.content or not b.content or are_unrelated(a, b):
         return None
     # The first two are symmetric; a prefix is only searched for in the second sentence.
-    found = _denied(a, b) or _opposite(a, b) or _prefixed(a, b)
+    found = _negated(a, b) or _opposite(a, b) or _prefixed(a, b)
     if found is None and (swapped := _prefixed(b, a)):
         return swapped.reversed()
     return found
@@ -200,7 +200,7 @@ def _prefixed(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
     shared = a.content & b.content
     if len(shared) < 2 or len(shared) < MIN_PREFIX_OVERLAP * min(len(a.content), len(b.content)):
         return None
-    prefixes = comparison_words(a.language).denying_prefixes
+    prefixes = comparison_words(a.language).negating_prefixes
     for word in b.words:
         for prefix in prefixes:
             root = word.low[len(prefix) :]
@@ -215,11 +215,11 @@ def _prefixed(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
     return None
 
 
-def _denied(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
+def _negated(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
     known = comparison_words(a.language)
-    denials = [[w for w in reading.words if w.low in known.denials] for reading in (a, b)]
-    # Exactly one denial in both sentences together: two may cancel each other out.
-    if bool(denials[0]) == bool(denials[1]) or len(denials[0]) + len(denials[1]) != 1:
+    negations = [[w for w in reading.words if w.low in known.negations] for reading in (a, b)]
+    # Exactly one negation in both sentences together: two may cancel each other out.
+    if bool(negations[0]) == bool(negations[1]) or len(negations[0]) + len(negations[1]) != 1:
         return None
     lows = [_content_words(reading) for reading in (a, b)]
     shared = lows[0] & lows[1]
@@ -230,9 +230,9 @@ def _denied(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
         or len(shared) < MIN_DENIAL_OVERLAP_OF_LONGER * more
     ):
         return None
-    (denial,) = denials[0] or denials[1]
-    spans = (denial.start, denial.end), (0, len((b if denials[0] else a).text))
-    one, other = spans if denials[0] else spans[::-1]
+    (negation,) = negations[0] or negations[1]
+    spans = (negation.start, negation.end), (0, len((b if negations[0] else a).text))
+    one, other = spans if negations[0] else spans[::-1]
     why = Message("One says what the other denies.", "differ.denied")
     return Disagreement("contradiction", "a denial", one, other, why, 0.8)
 
@@ -243,7 +243,7 @@ def _opposed(one: str, other: str) -> Message:
 
 def _content_words(reading: SentenceReading) -> frozenset[str]:
     known = comparison_words(reading.language)
-    left_out = known.denials | known.auxiliaries | {"a", "an", "the"}
+    left_out = known.negations | known.auxiliaries | {"a", "an", "the"}
     return frozenset(w.stem or w.low for w in reading.words if w.low not in left_out)
 
 

@@ -66,12 +66,12 @@ class ComparisonWords:
     """Places that are not names: `world`, in 'the highest in the world'."""
     before_places: frozenset[str]
     """A place after one of these is what a distance is measured from: `of`, in 'north of Rome'."""
-    denials: frozenset[str]
+    negations: frozenset[str]
     """Negations: `never`. `has_negation` in `claims/firewall.py` has a longer list."""
-    denying_prefixes: tuple[str, ...]
+    negating_prefixes: tuple[str, ...]
     """What turns a word into its opposite: `un`."""
     auxiliaries: frozenset[str]
-    """Verbs that a denial needs and its opposite does not: `did`, in 'did not win'."""
+    """Verbs that a negation needs and its opposite does not: `did`, in 'did not win'."""
     strong_opposites: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
     """Words that contradict each other about one name: `executed` and `pardoned`."""
     weak_opposites: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
@@ -107,7 +107,7 @@ def comparison_words(language: str) -> ComparisonWords:
     agents, roles = _set(table["agents"]["verbs"]), _set(table["single_roles"]["nouns"])
     first_words = {cue.split()[0] for cues in single_values.values() for cue in cues}
     events = [(cue, event) for event, cues in table["events"].items() for cue in cues]
-    denial = table["denial"]
+    negation = table["negation"]
     return ComparisonWords(
         function_words=_set(table["function_words"]) | _set(table["pronouns"]) | language_words(name).stop_words,
         pronouns=_set(table["pronouns"]),
@@ -131,11 +131,11 @@ def comparison_words(language: str) -> ComparisonWords:
         before_scope_places=_set(table["scopes"]["before_scope_places"]),
         unnamed_places=_set(table["scopes"]["unnamed_places"]),
         before_places=_set(table["scopes"]["before_places"]),
-        denials=_set(denial["words"]),
-        denying_prefixes=tuple(denial["prefixes"]),
-        auxiliaries=_set(denial["auxiliaries"]),
-        strong_opposites=_pairs(denial["strong"]),
-        weak_opposites=_pairs(denial["weak"]),
+        negations=_set(negation["words"]),
+        negating_prefixes=tuple(negation["prefixes"]),
+        auxiliaries=_set(negation["auxiliaries"]),
+        strong_opposites=_pairs(negation["strong"]),
+        weak_opposites=_pairs(negation["weak"]),
         in_open_lists=_set(table["lists"]["open"]),
         before_open_lists=_set(table["lists"]["open_before"]),
         ordinals={word: n for n, word in enumerate(table["ordinals"]["words"][0].split(), 1)},

@@ -52,8 +52,8 @@ class Converter:
     known_xref: Callable[[str], str]
     add_record: Callable[[Node], str]
 
-    def known(self, node: Node) -> Node:
-        """A known line as it would be written, to be compared."""
+    def anchor(self, node: Node) -> Node:
+        """An anchor as its line would be written, to be compared."""
         return replace(node, value=self.known_xref(node.value)) if node.kind == "pointer" else node
 
     def lines(self, node: Node, above: str) -> list[Node]:
@@ -67,7 +67,7 @@ class Converter:
             record = replace(node, xref="", below=list(node.below))
             return [Node("OBJE", self.add_record(record), "pointer")]
         below = [line for each in node.below for line in self.lines(each, node.tag)]
-        converted = replace(node, tag=self.tag(node), below=below, is_known=False)
+        converted = replace(node, tag=self.tag(node), below=below, is_anchor=False)
         self._convert_value(converted, above)
         return [converted]
 
@@ -91,7 +91,7 @@ class Converter:
         is_unknown = self.version == "7.0" and tag not in IN_BOTH | ONLY[self.version]
         return f"_{tag}" if not tag.startswith("_") and (tag in ONLY[other] or is_unknown) else tag
 
-    def spell(self, kept: Node, written: Node) -> None:
+    def restore_spelling(self, kept: Node, written: Node) -> None:
         """Write a line of the tree as the file had it, where this version allows it."""
         if kept.kind == "pointer":
             written.tag = kept.tag if kept.tag in ("HUSB", "WIFE") else written.tag

@@ -32,7 +32,7 @@ POINT = re.compile(
     rf"(?:(?:(?P<day>[0-9]{{1,2}})\s+)?(?P<month>{'|'.join(MONTHS)})[A-Z]*\.?\s+)?"
     r"(?P<year>[0-9]{1,4})(?:/(?P<dual>[0-9]{1,4}))?(?P<bc>\s*B\.?\s?C\.?(?:E\.?)?)?"
 )
-FORMS: dict[str, tuple[DateQualifier, bool]] = {
+QUALIFIERS: dict[str, tuple[DateQualifier, bool]] = {
     "": ("", False),
     "ABT": ("about", False),
     "CAL": ("about", False),
@@ -43,7 +43,7 @@ FORMS: dict[str, tuple[DateQualifier, bool]] = {
     "TO": ("before", True),
 }
 # 'ABT 1801' and 'INT 1801 (about 1800)'; below, 'BET 1801 AND 1803' and 'FROM 1801 TO 1803'.
-FORM = re.compile(r"(ABT|CAL|EST|BEF|AFT|FROM|TO|INT)\.?\s+(.+)")
+QUALIFIED_DATE = re.compile(r"(ABT|CAL|EST|BEF|AFT|FROM|TO|INT)\.?\s+(.+)")
 PAIR = re.compile(r"(?:(BET)\.?\s+(.+?)\s+AND\s+(.+)|FROM\s+(.+?)\s+TO\s+(.+))")
 # ' (about 1800)' after a date that was interpreted.
 PHRASE = re.compile(r"\s*\([^()]*\)$")
@@ -78,26 +78,26 @@ def other_calendar(text: str, version: Version) -> str:
 
 
 def read_date(text: str) -> DateRange | None:
-    """The range of a GEDCOM date; None if it is not a date, or in a calendar that is only quoted."""
+    """The range of a GEDCOM date; None if it is not a date, or in a calendar that is not converted."""
     upper = " ".join(text.upper().split())
     if len(upper) > MAX_DATE_CHARS or any(name in upper for name in OTHER_NAMES):
         return None
-    return _formal(upper.strip("<>? ")) or _prose(text)
+    return _parse_standard(upper.strip("<>? ")) or _parse_free_text(text)
 
 
-def _formal(text: str) -> DateRange | None:
+def _parse_standard(text: str) -> DateRange | None:
     text = PHRASE.sub("", text)
-    lead = ESCAPE.match(text)
-    if lead and PAIR.fullmatch(text, lead.end()) and text.count("@#D") == 1:
+    escape = ESCAPE.match(text)
+    if escape and PAIR.fullmatch(text, escape.end()) and text.count("@#D") == 1:
         # One calendar before the pair is that of both dates.
-        text = re.sub(r"\b(BET|AND|FROM|TO) ", lambda found: found[0] + lead[0], text[lead.end() :])
+        text = re.sub(r"\b(BET|AND|FROM|TO) ", lambda found: found[0] + escape[0], text[escape.end() :])
     pair = PAIR.fullmatch(text)
     if pair:
         first, last = _point(pair[2] or pair[4]), _point(pair[3] or pair[5])
         return _joined(first, last, lasts=pair[1] is None) if first and last else None
-    form = FORM.fullmatch(text)
-    qualifier, lasts = FORMS.get(form[1] if form else "", ("", False))
-    point = _point(form[2] if form else text)
+    qualified = QUALIFIED_DATE.fullmatch(text)
+    qualifier, lasts = QUALIFIERS.get(qualified[1] if qualified else "", ("", False))
+    point = _point(qualified[2] if qualified else text)
     return DateRange.of(point.span, point.unit, qualifier, point.calendar, lasts=lasts) if point else None
 
 
@@ -126,10 +126,10 @@ def _point(text: str) -> Point | None:
             return Point(DaySpan(*years(year, year + 1)), "year", calendar)
         # The year 1731 ended on 24 March 1731/32; of a later day, the second year is a mistake.
         year, calendar = year + ((month, day) <= LAST_DUAL_DAY), calendar or "julian"
-    return _unit(Day(year, month, day), calendar)
+    return _point_at(Day(year, month, day), calendar)
 
 
-def _unit(at: Day, calendar: Calendar | None) -> Point | None:
+def _point_at(at: Day, calendar: Calendar | None) -> Point | None:
     """The year, month or day that `at` names; a month or day of 0 is not given."""
     if not at.month:
         span = DaySpan(day_number(at.year, 1, 1, calendar), day_number(at.year, 12, 31, calendar)) if calendar else None
@@ -142,7 +142,7 @@ def _unit(at: Day, calendar: Calendar | None) -> Point | None:
     return Point(DaySpan(number, number), "day", calendar)
 
 
-def _prose(text: str) -> DateRange | None:
+def _parse_free_text(text: str) -> DateRange | None:
     """A free-form date, which GEDCOM does not allow but many files contain."""
     found = dates_in(text)
     if len(found) != 1:
@@ -158,7 +158,7 @@ def write_date(when: DateRange, version: Version) -> str:
     nearest = ""
     for text in _candidate_texts(when, version):
         # Each text is read back: only one that means the same range is good, or else one of the same days.
-        read = _formal(text)
+        read = _parse_standard(text)
         if read == when:
             return text
         if not nearest and read and (read.earliest, read.latest) == (when.earliest, when.latest):
@@ -168,13 +168,13 @@ def write_date(when: DateRange, version: Version) -> str:
 
 def _candidate_texts(when: DateRange, version: Version) -> Iterator[str]:
     """Texts that may mean the range, the most exact first."""
-    words = [word for word, meaning in FORMS.items() if meaning == (when.qualifier, when.lasts)][:1] or [""]
+    words = [word for word, meaning in QUALIFIERS.items() if meaning == (when.qualifier, when.lasts)][:1] or [""]
     for word in dict.fromkeys((*words, "")):
         yield from (f"{word} {text}".strip() for text in _texts(when, when.first_day, version))
-    lead, link = ("FROM", "TO") if when.lasts else ("BET", "AND")
+    start, link = ("FROM", "TO") if when.lasts else ("BET", "AND")
     for first in _texts(when, when.first_day, version):
         for last in _texts(when, when.last_day, version):
-            yield f"{lead} {first} {link} {last}"
+            yield f"{start} {first} {link} {last}"
 
 
 def _texts(when: DateRange, at: Day, version: Version) -> Iterator[str]:
@@ -184,8 +184,8 @@ def _texts(when: DateRange, at: Day, version: Version) -> Iterator[str]:
     era = f"{-at.year} {'B.C.' if version == '5.5.1' else 'BCE'}" if at.year < 0 else str(at.year)
     name = calendar.upper()
     escape = f"@#D{name}@ " if version == "5.5.1" else f"{name} "
-    for unit in (era, f"{MONTHS[at.month - 1]} {era}", f"{at.day} {MONTHS[at.month - 1]} {era}"):
+    for date_text in (era, f"{MONTHS[at.month - 1]} {era}", f"{at.day} {MONTHS[at.month - 1]} {era}"):
         # A year alone is written without its calendar, since the calendars differ only by days.
-        if not unusual and (unit == era or calendar == "gregorian"):
-            yield unit
-        yield escape + unit
+        if not unusual and (date_text == era or calendar == "gregorian"):
+            yield date_text
+        yield escape + date_text

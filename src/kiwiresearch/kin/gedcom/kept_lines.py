@@ -38,8 +38,8 @@ class KeptRecord:
         return reference(self.kind, self.id)
 
 
-def reference(kind: str, number: str) -> str:
-    return f"{kind}{SEPARATOR}{number}"
+def reference(kind: str, record_id: str) -> str:
+    return f"{kind}{SEPARATOR}{record_id}"
 
 
 def is_reference(kind: str, value: str) -> bool:
@@ -71,8 +71,8 @@ def with_ids(
     by_kind = {"person": person, "source": source}
 
     def renamed(value: str) -> str:
-        kind, _, number = value.partition(SEPARATOR)
-        return reference(kind, by_kind[kind](number)) if kind in by_kind else value
+        kind, _, record_id = value.partition(SEPARATOR)
+        return reference(kind, by_kind[kind](record_id)) if kind in by_kind else value
 
     def line(node: Node) -> Node:
         value = renamed(node.value) if node.kind == "pointer" else node.value
@@ -160,7 +160,7 @@ def _quoted(citation: Node) -> tuple[str, str]:
     return " ".join(citation.get("PAGE").split()), " ".join(" ".join(text.value for text in texts).split())
 
 
-def _take_twin(line: Node, others: list[Node]) -> Node | None:
+def _take_counterpart(line: Node, others: list[Node]) -> Node | None:
     """Remove from other lines the one that says the same as a line, and return it."""
     kind = _kind_of(line)
     alike = ((_likeness(line, other), -at) for at, other in enumerate(others) if _kind_of(other) == kind)
@@ -169,57 +169,60 @@ def _take_twin(line: Node, others: list[Node]) -> Node | None:
 
 
 def remainder(lines: Iterable[Node], written: Iterable[Node]) -> list[Node]:
-    """The lines that are not written: whole ones, and known ones with what is additional below them."""
+    """The lines that are not written: whole ones, and anchors, each with what is additional below it.
+
+    An anchor only locates the line written from the tree, its counterpart.
+    """
     others = list(written)
     found = []
     for line in lines:
-        twin = _take_twin(line, others)
-        if twin is None:
+        counterpart = _take_counterpart(line, others)
+        if counterpart is None:
             found.append(line)
             continue
-        below = remainder(line.below, twin.below)
-        is_respelled = (line.tag, line.value) != (twin.tag, twin.value)
-        # The line itself is kept only to find its twin again, by the lines of its signature.
+        below = remainder(line.below, counterpart.below)
+        is_respelled = (line.tag, line.value) != (counterpart.tag, counterpart.value)
+        # The line itself is kept only to find its counterpart again, by the lines of its signature: it is an anchor.
         if below or is_respelled:
-            more = [sign for sign in _signature(line) if all(sign.tag != other.tag for other in below)]
-            found.append(replace(line, below=[*more, *below], is_known=True))
+            more = [item for item in _signature(line) if all(item.tag != other.tag for other in below)]
+            found.append(replace(line, below=[*more, *below], is_anchor=True))
     return found
 
 
 def _signature(line: Node) -> list[Node]:
-    """The lines below a known one that distinguish it from others of its kind."""
+    """The lines below an anchor that distinguish it from others of its kind."""
     data = line.first("DATA") if line.tag == "SOUR" else None
     found = [below for below in line.below if below.tag in _distinguishing_tags(line)]
-    return [replace(below, below=[], is_known=True) for below in (*found, *(data.all("TEXT") if data else ()))]
+    return [replace(below, below=[], is_anchor=True) for below in (*found, *(data.all("TEXT") if data else ()))]
 
 
-class PutBack(Protocol):
+class LineConverter(Protocol):
     """How kept lines become lines of a file."""
 
-    def known(self, node: Node) -> Node:
-        """A known line as it would be written, to be compared."""
+    def anchor(self, node: Node) -> Node:
+        """An anchor as its line would be written, to be compared."""
 
-    def spell(self, kept: Node, written: Node) -> None:
+    def restore_spelling(self, kept: Node, written: Node) -> None:
         """Write a line of the tree as the file had it."""
 
     def lines(self, node: Node, above: str) -> list[Node]:
         """An additional line as it is written; none if it points to nothing."""
 
 
-def put_back(lines: Iterable[Node], into: Node, how: PutBack) -> None:
-    """Add kept lines to those written from the tree: known ones to their twins, all others after them.
+def put_back(lines: Iterable[Node], into: Node, converter: LineConverter) -> None:
+    """Add kept lines to those written from the tree: anchors to their counterparts, others after them.
 
-    A known line without a twin belonged to a fact that is not written any more, and goes with it.
+    An anchor without a counterpart belonged to a fact that is not written any more, and goes with it.
     """
     others = list(into.below)
     for line in lines:
-        if not line.is_known:
-            into.below.extend(node for node in how.lines(line, into.tag) if node not in into.below)
+        if not line.is_anchor:
+            into.below.extend(node for node in converter.lines(line, into.tag) if node not in into.below)
             continue
-        twin = _take_twin(how.known(line), others)
-        if twin is not None:
-            how.spell(line, twin)
-            put_back(line.below, twin, how)
+        counterpart = _take_counterpart(converter.anchor(line), others)
+        if counterpart is not None:
+            converter.restore_spelling(line, counterpart)
+            put_back(line.below, counterpart, converter)
 
 
 @dataclass(slots=True)
@@ -232,9 +235,9 @@ class TagCounts:
         self.found.setdefault(path, [0, number])[0] += 1
 
     def add_all(self, line: Node, path: str) -> None:
-        """Count a line and all those below it, unless they are known."""
+        """Count a line and all those below it, unless they are anchors."""
         called = f"{path}.{line.tag}" if path else line.tag
-        if not line.is_known:
+        if not line.is_anchor:
             self.add(called, line.number)
         for below in line.below:
             self.add_all(below, called)
@@ -268,8 +271,8 @@ def kept_json(kept: Iterable[KeptRecord]) -> list[list[Any]]:
 
 def kept_from_json(rows: Iterable[Iterable[Any]]) -> tuple[KeptRecord, ...]:
     return tuple(
-        KeptRecord(kind, number, tuple(map(_line_from_json, lines)), tuple(people), tuple(children))
-        for kind, number, people, children, lines in rows
+        KeptRecord(kind, record_id, tuple(map(_line_from_json, lines)), tuple(people), tuple(children))
+        for kind, record_id, people, children, lines in rows
     )
 
 
@@ -277,13 +280,13 @@ KINDS: tuple[NodeKind, ...] = get_args(NodeKind)
 
 
 def _line_json(line: Node) -> list[Any]:
-    flags = KINDS.index(line.kind) + len(KINDS) * line.is_known
+    flags = KINDS.index(line.kind) + len(KINDS) * line.is_anchor
     row: list[Any] = [line.tag, line.value, flags]
     return [*row, [_line_json(below) for below in line.below]] if line.below else row
 
 
 def _line_from_json(row: list[Any]) -> Node:
     tag, value, flags, *below = row
-    is_known, kind = divmod(flags, len(KINDS))
+    is_anchor, kind = divmod(flags, len(KINDS))
     lines = [_line_from_json(each) for each in (below[0] if below else ())]
-    return Node(tag, value, KINDS[kind], below=lines, is_known=bool(is_known))
+    return Node(tag, value, KINDS[kind], below=lines, is_anchor=bool(is_anchor))

@@ -38,7 +38,7 @@ class KeptReader:
     version: Version
     kept: list[KeptRecord] = field(default_factory=list)
     kept_tags: TagCounts = field(default_factory=TagCounts)
-    left_tags: TagCounts = field(default_factory=TagCounts)
+    dropped_tags: TagCounts = field(default_factory=TagCounts)
     _families: dict[str, KeptRecord] = field(default_factory=dict)
     _same_couple: dict[str, str] = field(default_factory=dict)
     """The first family of the couple that a family is of, if the tree has the couple."""
@@ -61,7 +61,7 @@ class KeptReader:
                 self._keep("head", "", [line for line in record.children if line.tag not in tags], record)
             elif self.file.records.get(record.xref) is not record:
                 if record.tag != "TRLR":
-                    self.left_tags.add_all(self._node(record), "")
+                    self.dropped_tags.add_all(self._node(record), "")
             elif not (is_ours and record.xref == submitter):
                 self._record(record)
 
@@ -96,21 +96,21 @@ class KeptReader:
 
     def _record(self, record: GedcomLine) -> None:
         kind = REFERRED.get(record.tag, "record")
-        number = self.file.id_of(kind, record.xref)
+        record_id = self.file.id_of(kind, record.xref)
         if kind == "record":
             node = self._node(record)
             self.kept_tags.add_all(node, "")
-            self.kept.append(KeptRecord("record", number, (node,)))
+            self.kept.append(KeptRecord("record", record_id, (node,)))
             return
         family = self._families.get(record.xref) if kind == "family" else None
-        target = self._family_reference(record.xref) if family else reference(kind, number)
+        target = self._family_reference(record.xref) if family else reference(kind, record_id)
         written = self._written.get(target)
-        self._keep(kind, number, record.children, record, written, family)
+        self._keep(kind, record_id, record.children, record, written, family)
 
     def _keep(
         self,
         kind: KeptKind,
-        number: str,
+        record_id: str,
         lines: Iterable[GedcomLine],
         record: GedcomLine,
         written: Node | None = None,
@@ -120,15 +120,15 @@ class KeptReader:
         rest = remainder(map(self._node, lines), written.below if written else ())
         found = []
         for node in rest:
-            if node.tag in LINKS and not node.is_known and not self._is_kept_link(node, family, written):
-                self.left_tags.add_all(node, record.tag)
+            if node.tag in LINKS and not node.is_anchor and not self._is_kept_link(node, family, written):
+                self.dropped_tags.add_all(node, record.tag)
             else:
                 found.append(node)
                 self.kept_tags.add_all(node, record.tag)
-        people = family.people if family else (number,) if kind == "person" else ()
+        people = family.people if family else (record_id,) if kind == "person" else ()
         if found or family:
             children = family.children if family else ()
-            self.kept.append(KeptRecord(kind, number, tuple(found), people, children))
+            self.kept.append(KeptRecord(kind, record_id, tuple(found), people, children))
 
     def _is_kept_link(self, link: Node, family: KeptRecord | None, written: Node | None) -> bool:
         """Whether a link points to a person or family, and its family is not written from the tree, with all links."""

@@ -100,14 +100,14 @@ class _KeptWriter:
         put_back(record.lines, into, self._convert)
 
     def _known_xref(self, reference: str) -> str:
-        kind, _, number = reference.partition(SEPARATOR)
-        return self._written.cited.xrefs.get(number, "") if kind == "source" else self._xrefs.get(reference, "")
+        kind, _, record_id = reference.partition(SEPARATOR)
+        return self._written.cited.xrefs.get(record_id, "") if kind == "source" else self._xrefs.get(reference, "")
 
     def _xref(self, reference: str) -> str:
         """The xref of what a kept pointer refers to; empty if that is not written."""
-        kind, _, number = reference.partition(SEPARATOR)
+        kind, _, record_id = reference.partition(SEPARATOR)
         if kind == "source":
-            return self._written.cited.xref(number) if number in self._tree.sources else ""
+            return self._written.cited.xref(record_id) if record_id in self._tree.sources else ""
         if reference in self._records and reference not in self._xrefs:
             self._xrefs[reference] = self._next_xref(self._records[reference].lines[0].tag)
             self._waiting.append((self._xrefs[reference], self._records[reference].lines[0]))
@@ -130,9 +130,9 @@ class _KeptWriter:
     def _rest(self) -> tuple[list[Node], list[Node]]:
         """All sources and records that something refers to, or all there are for the owner."""
         if self._tree.mode == "owner":
-            for number in sorted(self._tree.sources):
-                if self._tree.sources[number].url.startswith(FILE_SCHEME) and "#" in self._tree.sources[number].url:
-                    self._written.cited.xref(number)
+            for source_id, source in sorted(self._tree.sources.items()):
+                if source.url.startswith(FILE_SCHEME) and "#" in source.url:
+                    self._written.cited.xref(source_id)
             for reference in self._records:
                 self._xref(reference)
         sources: dict[SourceId, Node] = {}
@@ -140,11 +140,11 @@ class _KeptWriter:
         kept = [record for record in self._kept if record.kind == "source"]
         # Records refer to sources and sources to records, so until nothing new is referred to.
         while self._waiting or len(sources) < len(self._written.cited.xrefs):
-            for number in [item for item in self._written.cited.xrefs if item not in sources]:
-                sources[number] = write_source(self._written.cited, number, self._written.version)
+            for source_id in [item for item in self._written.cited.xrefs if item not in sources]:
+                sources[source_id] = write_source(self._written.cited, source_id, self._written.version)
                 for record in kept:
-                    if record.id == number:
-                        self._put(record, sources[number])
+                    if record.id == source_id:
+                        self._put(record, sources[source_id])
             waiting, self._waiting = self._waiting, []
             for xref, lines in waiting:
                 node = self._convert.record(lines)

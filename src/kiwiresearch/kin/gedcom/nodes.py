@@ -29,8 +29,8 @@ class Node:
     kind: NodeKind = "text"
     xref: str = ""
     below: list[Node] = field(default_factory=list)
-    is_known: bool = False
-    """Of a line that is kept from an import: the tree says the same, and only lines below it are additional."""
+    is_anchor: bool = False
+    """Whether a line kept from an import only locates the line written from the tree: lines below it are additional."""
     number: int = field(default=0, compare=False)
     """The number of the line in the file it was read from."""
 

@@ -39,7 +39,7 @@ class ReadGedcom:
     kept: tuple[KeptRecord, ...] = ()
     kept_tags: tuple[TagCount, ...] = ()
     """Lines that a tree cannot represent, which are kept and written back."""
-    left_tags: tuple[TagCount, ...] = ()
+    dropped_tags: tuple[TagCount, ...] = ()
     """Lines that are neither read nor kept."""
     restricted: tuple[PersonId, ...] = ()
     home: PersonId = ""
@@ -55,7 +55,7 @@ class ReadGedcom:
         left = (
             f"{tag.path} was left out: {tag.count} {'line' if tag.count == 1 else 'lines'}, "
             f"first in line {tag.first_line}."
-            for tag in self.left_tags
+            for tag in self.dropped_tags
         )
         return (*self.problems, *left)
 
@@ -82,7 +82,7 @@ def read_gedcom(path: Path) -> ReadGedcom:
         (*([said] if said else ()), *notes.problems(), *faults),
         tuple(kept.kept),
         kept.kept_tags.rows(),
-        kept.left_tags.rows(),
+        kept.dropped_tags.rows(),
         restricted,
         _home(file, found[0]),
         file.own_source(),

@@ -46,7 +46,7 @@ def evaluate(
         reviewed = review_conflicts(conflicts, tree, model)
         conflicts, notes = reviewed.conflicts, (*notes, *reviewed.notes)
     with store.step("conflict analyst"):
-        conflicts = _still_open(store.tree(), conflicts)
+        conflicts = _with_existing_values(store.tree(), conflicts)
         _store_conflicts(store, conflicts)
         _prefer_recommended(store, tree, conflicts)
         _set_living(store, store.tree(), year, years_after_death)
@@ -164,11 +164,11 @@ def _store_conflicts(store: CaseStore, found: Sequence[Conflict]) -> None:
             conflict.conflict_id,
             conflict.person,
             conflict.field,
-            tuple(fact for value in conflict.competing_assertions for fact in value.facts),
+            tuple(fact for value in conflict.values for fact in value.facts),
             tuple(
                 {"claim_index": r.claim_index, "rank": r.rank, "reason": r.reason} for r in conflict.evidence_ranking
             ),
-            "" if best is None else conflict.competing_assertions[best].facts[0],
+            "" if best is None else conflict.values[best].facts[0],
             conflict.confidence,
             "rule" if conflict.decided_by == "rules" else "llm",
             conflict.resolution_status,
@@ -180,12 +180,10 @@ def _store_conflicts(store: CaseStore, found: Sequence[Conflict]) -> None:
         store.drop_conflict(gone)
 
 
-def _still_open(tree: Tree, found: Sequence[Conflict]) -> tuple[Conflict, ...]:
+def _with_existing_values(tree: Tree, found: Sequence[Conflict]) -> tuple[Conflict, ...]:
     """The conflicts whose values are all still there: somebody may have changed them while a model was asked."""
     known = {fact.id for fact in tree.facts} | {tie.id for tie in tree.relationships}
-    return tuple(
-        conflict for conflict in found if all(known.issuperset(value.facts) for value in conflict.competing_assertions)
-    )
+    return tuple(conflict for conflict in found if all(known.issuperset(value.facts) for value in conflict.values))
 
 
 def _prefer_recommended(store: CaseStore, tree: Tree, found: Sequence[Conflict]) -> None:
@@ -193,7 +191,7 @@ def _prefer_recommended(store: CaseStore, tree: Tree, found: Sequence[Conflict])
     shown = {fact.id: fact.preferred for fact in tree.facts}
     for conflict in found:
         at = conflict.recommended_index
-        best = () if at is None else conflict.competing_assertions[at].facts
+        best = () if at is None else conflict.values[at].facts
         if best and best[0] in shown and not any(shown.get(fact) for fact in best):
             store.set_preferred(best[0], conflict.rationale)
 

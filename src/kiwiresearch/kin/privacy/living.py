@@ -65,8 +65,8 @@ class OwnDates:
     latest_birth: int | None
     """The last year in which the person can have been born, by the dates of birth, or else of baptism."""
     latest_death: int | None
-    earliest_marriage: int | None
-    """The last possible year of the earliest marriage."""
+    first_marriage_by: int | None
+    """The last year in which the first marriage can have been."""
     earliest_birth: int | None
     """The first year in which any source lets the person be born."""
 
@@ -178,9 +178,9 @@ def _from_own(own: OwnDates) -> BirthBound | None:
     found = []
     if own.latest_death is not None:
         found.append(BirthBound(own.latest_death, Message("the date of death", "ground.death")))
-    if own.earliest_marriage is not None:
+    if own.first_marriage_by is not None:
         basis = Message("the date of a marriage", "ground.marriage")
-        found.append(BirthBound(own.earliest_marriage - YOUNGEST_SPOUSE, basis))
+        found.append(BirthBound(own.first_marriage_by - YOUNGEST_SPOUSE, basis))
     return min(found, key=lambda bound: bound.year, default=None)
 
 
@@ -341,19 +341,21 @@ def _year_of(bound: BirthBound | None) -> int | None:
 
 
 def _verdict(
-    tree: Tree, person: Person, own: OwnDates, bound: BirthBound | None, year: int, grace: int
+    tree: Tree, person: Person, own: OwnDates, bound: BirthBound | None, year: int, years_after_death: int
 ) -> LivingVerdict:
     born = _year_of(bound)
     age = None if born is None else year - born
     if _is_death_stated(tree, person, own, year):
         passed = _years_since(tree, person, year)
-        if not grace or (passed is not None and passed >= grace) or (age is not None and age > MAX_AGE + grace):
+        is_long_ago = passed is not None and passed >= years_after_death
+        if not years_after_death or is_long_ago or (age is not None and age > MAX_AGE + years_after_death):
             return LivingVerdict("deceased", Message("a source mentions their death", "living.death_told"), born)
-        why = Message(f"died, possibly less than {grace} years ago", "living.lately_dead", n=grace)
+        english = f"died, possibly less than {years_after_death} years ago"
+        why = Message(english, "living.lately_dead", n=years_after_death)
         return LivingVerdict("living", why, born)
     if age is None or bound is None:
         return LivingVerdict("unknown", Message("no date shows how old the person would be", "living.no_date"))
-    limit = (MAX_AGE_IF_MARKED if person.living == "living" else MAX_AGE) + grace
+    limit = (MAX_AGE_IF_MARKED if person.living == "living" else MAX_AGE) + years_after_death
     if age > limit:
         english = f"born more than {limit} years ago, judging by {bound.basis}"
         return LivingVerdict("deceased", Message(english, "living.long_ago", n=limit, ground=bound.basis), born)

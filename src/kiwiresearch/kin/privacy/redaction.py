@@ -119,7 +119,7 @@ def _without_words(evidence: Evidence) -> Evidence:
 
 POINTER = re.compile(r"@[^@\s]{1,40}@")
 """How a GEDCOM file points at a person: anyone with the file can look them up."""
-MIN_EXTERNAL_ID = 4
+MIN_EXTERNAL_ID_CHARS = 4
 """A shorter external id occurs in addresses by chance."""
 
 
@@ -133,8 +133,8 @@ class _AnonymousRedaction:
         self._checked_texts: dict[str, bool] = {}
         people = [person for person in self._tree.persons.values() if withheld.withholds(person.id)]
         self._has_withheld = bool(people)
-        self._pages = sorted(
-            {value for item in people for value in item.external.values() if len(value) >= MIN_EXTERNAL_ID}
+        self._external_ids = sorted(
+            {value for item in people for value in item.external.values() if len(value) >= MIN_EXTERNAL_ID_CHARS}
         )
         self._xrefs = {f"@{value.rpartition('#')[2]}@" for item in people if (value := item.external.get("gedcom"))}
         about = sorted(source.id for source in self._tree.sources.values() if self._is_about_withheld(source))
@@ -217,9 +217,9 @@ class _AnonymousRedaction:
     def _evidence(
         self, evidence: tuple[Evidence, ...], people: tuple[PersonId, ...], name: str
     ) -> tuple[Evidence, ...]:
-        return tuple(self._one(item, people, f"{name}-{at}") for at, item in enumerate(evidence, 1))
+        return tuple(self._redacted_item(item, people, f"{name}-{at}") for at, item in enumerate(evidence, 1))
 
-    def _one(self, evidence: Evidence, people: tuple[PersonId, ...], name: str) -> Evidence:
+    def _redacted_item(self, evidence: Evidence, people: tuple[PersonId, ...], name: str) -> Evidence:
         texts = (evidence.snippet, evidence.locator, evidence.rationale)
         if evidence.source in self._about or any(self._reveals(text, people) for text in texts):
             return self._bare(evidence, name)
@@ -255,7 +255,7 @@ class _AnonymousRedaction:
         address = unquote(source.url)
         texts = (source.title, address, source.name, source.origin_group)
         return any(map(self._names_withheld_person, texts)) or any(
-            contains_words(page, address) for page in self._pages
+            contains_words(external_id, address) for external_id in self._external_ids
         )
 
     def _sources(self, shown: list[Evidence]) -> dict[SourceId, Source]:
@@ -267,8 +267,8 @@ class _AnonymousRedaction:
         found: dict[SourceId, Source] = {}
         for source in self._tree.sources.values():
             name = self._about.get(source.id, source.id)
-            is_spare = not self._has_withheld and source.id not in before and source.id not in self._about
-            if name in cited or is_spare:
+            was_never_cited = not self._has_withheld and source.id not in before and source.id not in self._about
+            if name in cited or was_never_cited:
                 found[name] = _anonymous_source(source, name) if source.id in self._about else source
         return dict(sorted(found.items()))
 

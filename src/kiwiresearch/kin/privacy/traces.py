@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 
 from kiwiresearch.kin.privacy.text_parts import Token, is_region, parts_of, tokens, words
 from kiwiresearch.kin.tree import PersonId
-from kiwiresearch.text.dates import DateRange, date_words, day_at
+from kiwiresearch.text.dates import DateRange, date_words_of, day_at
 
-TraceKind = Literal["name", "date", "place", "id", "contact"]
+TraceKind = Literal["name", "date", "place"]
 
 _WORDS = tomllib.loads((Path(__file__).with_name("data") / "names.toml").read_text(encoding="utf-8"))
 PARTICLES: frozenset[str] = frozenset(_WORDS["particles"])
@@ -63,14 +63,14 @@ class KnownTraits:
 class TraceFinder:
     """Finds withheld people in texts. What they share with people who are shown reveals nobody."""
 
-    def __init__(self, hidden: Mapping[PersonId, KnownTraits], shown: Iterable[KnownTraits]) -> None:
+    def __init__(self, withheld: Mapping[PersonId, KnownTraits], shown: Iterable[KnownTraits]) -> None:
         self._pairs: dict[str, dict[str, PersonId]] = defaultdict(dict)
         self._runs: dict[WordSequence, WordRun] = {}
         self._lengths: dict[str, set[int]] = defaultdict(set)
         self._parts: dict[PersonId, frozenset[str]] = {}
         self._in_order: set[tuple[str, str]] = set()
         allowed = _Allowed(shown)
-        for person, known in sorted(hidden.items()):
+        for person, known in sorted(withheld.items()):
             self._add_names(person, known.names, allowed)
             self._add_runs(person, "date", _date_runs(known.dates), allowed)
             self._add_runs(person, "place", _place_runs(known.places), allowed)
@@ -267,7 +267,7 @@ def _day_runs(year: str, month: str, day: str, names: Iterable[str]) -> Iterator
 @cache
 def month_names() -> list[list[str]]:
     """How English writes each month, folded; January first."""
-    table = date_words("eng").months
+    table = date_words_of("eng").months
     return [sorted({name.lower() for name, number in table.items() if number == month}) for month in range(1, 13)]
 
 

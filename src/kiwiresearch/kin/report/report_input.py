@@ -90,7 +90,7 @@ class ReportInput:
 
 def shown_conflict(conflict: Conflict) -> ShownConflict:
     """A conflict as the report shows it; it must have been found in the tree that is shown."""
-    competing = conflict.competing_assertions
+    competing = conflict.values
     in_order = sorted(conflict.evidence_ranking, key=lambda value_rank: value_rank.rank)
     ranking = tuple(ShownValue(competing[value_rank.claim_index].facts, value_rank.reason) for value_rank in in_order)
     best = conflict.recommended_index

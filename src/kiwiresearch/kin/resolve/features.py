@@ -41,6 +41,10 @@ MAX_INFORMATIVE_YEARS = 12
 """The wider two ranges of years, the weaker the evidence of an overlap; from this width on it is negligible."""
 OTHER_ERA = -7.0
 """The lowest points for two people who lived at different times."""
+UNKNOWN_WIDTH = 99
+"""The width in years of an overlap of two ranges of which neither has a first year: it is weak evidence."""
+MIN_DATE_POINTS = -12.0
+"""The lowest points for births, deaths and times of life together."""
 
 ONE_LETTER_OFF = 0.94
 """The similarity of two words that differ by a typo."""
@@ -57,7 +61,7 @@ RARE_COUNT = 2
 class FeaturePoints:
     """Log-odds with their reason, and the similarity from 0 to 1."""
 
-    value: float
+    points: float
     similarity: float
     reason: Message
     against: Message = reasons.NO_REASON
@@ -66,8 +70,8 @@ class FeaturePoints:
     """The first or middle names belong to two people, so what siblings share is not evidence."""
     has_only_first_name: bool = False
     """Nothing but the first names agrees."""
-    is_other_family: bool = False
-    """Surnames, bynames or titles differ, or only a secondary name fits: a person has to decide."""
+    is_doubtful_name: bool = False
+    """Surnames, bynames or titles differ, or only a secondary name fits, as with relatives: a person has to decide."""
 
 
 NOTHING_TO_COMPARE = FeaturePoints(0.0, 0.5, Message("nothing to compare", "same.nothing"))
@@ -76,8 +80,8 @@ NEUTRAL = FeaturePoints(0.0, 0.5, reasons.NO_REASON)
 """The same for a part of the evidence, such as titles; a proposal does not mention it."""
 
 
-class Rarity:
-    """How strong the evidence of a shared name is: the rarer the name, the stronger."""
+class NameComparer:
+    """Compares names: the rarer a shared name is, the stronger the evidence."""
 
     def __init__(self, profiles: Iterable[Profile]) -> None:
         self._people = 0
@@ -116,7 +120,7 @@ class Rarity:
         return known
 
 
-def name_points(a: Profile, b: Profile, rarity: Rarity) -> FeaturePoints:
+def name_points(a: Profile, b: Profile, comparer: NameComparer) -> FeaturePoints:
     """The points of the best-matching pair of their names."""
     is_woman = "female" in (a.sex, b.sex)
     found = [
@@ -125,19 +129,19 @@ def name_points(a: Profile, b: Profile, rarity: Rarity) -> FeaturePoints:
         for other in b.names
         for points in [
             _by_husband(name, other, b.husbands if name.husband else a.husbands)
-            or rarity.compare(name, other, is_woman=is_woman)
+            or comparer.compare(name, other, is_woman=is_woman)
         ]
     ]
-    return found[0] if len(found) == 1 else max(found, key=lambda points: points.value)
+    return found[0] if len(found) == 1 else max(found, key=lambda feature: feature.points)
 
 
 def _as_other_name(points: FeaturePoints) -> FeaturePoints:
     """The points of a name that is not the main one of a person."""
-    if points.value <= 0:
+    if points.points <= 0:
         return points
     why = Message("it is not the main name of one of them", "same.other_name")
     against = reasons.together((points.against, why))
-    return replace(points, value=points.value + OTHER_NAME, against=against, is_other_family=True)
+    return replace(points, points=points.points + OTHER_NAME, against=against, is_doubtful_name=True)
 
 
 def _by_husband(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> FeaturePoints | None:
@@ -171,7 +175,7 @@ def share_first_name_but_one_has_place(a: Profile, b: Profile) -> bool:
 def _fits(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> bool:
     by_husband = _by_husband(one, other, husbands)
     if by_husband is not None:
-        return by_husband.value >= 0
+        return by_husband.points >= 0
     if _titles_named_by_place(one, other) or _titles_named_by_place(other, one):
         return True
     if not one.given or not other.given:
@@ -184,16 +188,16 @@ def _fits(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> bool:
     return all(any(word_similarity(word, known) >= ONE_LETTER_OFF for known in long) for word in short)
 
 
-def _name_points(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: bool) -> FeaturePoints:
-    titles = _titles(one, other, rarity)
-    if titles.value > 0 and (_titles_named_by_place(one, other) or _titles_named_by_place(other, one)):
+def _name_points(one: NameParts, other: NameParts, comparer: NameComparer, *, is_woman: bool) -> FeaturePoints:
+    titles = _titles(one, other, comparer)
+    if titles.points > 0 and (_titles_named_by_place(one, other) or _titles_named_by_place(other, one)):
         return titles
     if one.husband and one.husband == other.husband:
         return FeaturePoints(SAME_HUSBAND, 0.9, reasons.same_first_name(one.husband))
     if not one.tokens or not other.tokens:
-        return titles if titles.value else _numbered(one, other)
-    given, rest = _given_names(one, other, rarity), _other_names(one, other, rarity, is_woman=is_woman)
-    value = given.value + rest.value + titles.value
+        return titles if titles.points else _numbered(one, other)
+    given, rest = _given_names(one, other, comparer), _other_names(one, other, comparer, is_woman=is_woman)
+    value = given.points + rest.points + titles.points
     if one.numerals & other.numerals:
         value += 1.5
     if one.ordinals and other.ordinals and not one.ordinals & other.ordinals:
@@ -206,8 +210,8 @@ def _name_points(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
         reasons.together((given.reason, rest.reason, titles.reason)),
         reasons.together((given.against, rest.against, titles.against)),
         is_different_name=given.is_different_name or rest.is_different_name,
-        has_only_first_name=titles.value <= 0 and rest is NEUTRAL and one.rest != other.rest,
-        is_other_family=rest.is_other_family or titles.value < 0,
+        has_only_first_name=titles.points <= 0 and rest is NEUTRAL and one.rest != other.rest,
+        is_doubtful_name=rest.is_doubtful_name or titles.points < 0,
     )
 
 
@@ -217,14 +221,14 @@ def _titles_named_by_place(one: NameParts, other: NameParts) -> list[str]:
     return places or [epithet for epithet in sorted(other.epithets) if epithet == one.whole]
 
 
-def _titles(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
+def _titles(one: NameParts, other: NameParts, comparer: NameComparer) -> FeaturePoints:
     """Titles of a place: the same one is evidence, and two of the same rank are more likely two people."""
     same = sorted(one.titles & other.titles) or [
         *_titles_named_by_place(one, other),
         *_titles_named_by_place(other, one),
     ]
     if same:
-        value = TITLE_SHARE * max(map(rarity.weight, same))
+        value = TITLE_SHARE * max(map(comparer.weight, same))
         return FeaturePoints(value, 0.8, reasons.same_title(same))
     ranks = {title.partition(" ")[0]: title for title in one.titles}
     for title in sorted(other.titles):
@@ -247,11 +251,11 @@ def _numbered(one: NameParts, other: NameParts) -> FeaturePoints:
     return FeaturePoints(-4.0, 0.2, Message("they have different numbers", "same.other_number"))
 
 
-def _given_names(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
+def _given_names(one: NameParts, other: NameParts, comparer: NameComparer) -> FeaturePoints:
     if not one.given or not other.given:
         return NEUTRAL
-    like = rarity.likeness(one.given, other.given)
-    weight = rarity.shared(one.given, other.given)
+    like = comparer.likeness(one.given, other.given)
+    weight = comparer.shared(one.given, other.given)
     if like == 1.0 and len(one.given) > 1:
         return FeaturePoints(weight, 1.0, reasons.same_first_name(one.given))
     pair = one.given, other.given
@@ -264,16 +268,18 @@ def _given_names(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoi
             why = reasons.first_names_forms(*pair) if like == VARIANT_SIMILARITY else reasons.first_names_alike(*pair)
             return FeaturePoints(part * weight, like, why)
     for given, others in ((one.given, other.rest), (other.given, one.rest)):
-        used = max((rarity.likeness(given, token) for token in others if len(token) > 1), default=0.0)
+        used = max((comparer.likeness(given, token) for token in others if len(token) > 1), default=0.0)
         # 'Pitt' beside 'William Pitt': a surname, which any relative has.
         if used >= 0.93 and given == others[-1] and (given,) in (one.tokens, other.tokens):
-            return FeaturePoints(0.35 * rarity.weight(given), 0.5, reasons.only_surname(given), is_different_name=True)
+            return FeaturePoints(
+                0.35 * comparer.weight(given), 0.5, reasons.only_surname(given), is_different_name=True
+            )
         if used >= 0.93:
-            return FeaturePoints(0.35 * rarity.weight(given), 0.7, reasons.one_of_names(given))
+            return FeaturePoints(0.35 * comparer.weight(given), 0.7, reasons.one_of_names(given))
     return FeaturePoints(-4.0 if like >= 0.7 else -6.0, like, reasons.first_names_differ(*pair), is_different_name=True)
 
 
-def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: bool) -> FeaturePoints:
+def _other_names(one: NameParts, other: NameParts, comparer: NameComparer, *, is_woman: bool) -> FeaturePoints:
     """Surnames, middle names and epithets: which of them match, and whether both sides have some that do not.
 
     Two men of the same surname with different middle names are brothers or cousins; a woman's surname may have
@@ -284,14 +290,14 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
     value, alike, pairs = 0.0, 0.0, 0
     matched: list[str] = []
     left, right = dict.fromkeys(one.rest), dict.fromkeys(other.rest)
-    options = [(rarity.likeness(x, y), x, y) for x in left for y in right]
+    options = [(comparer.likeness(x, y), x, y) for x in left for y in right]
     for like, x, y in sorted(options, key=lambda found: -found[0]):
         # Greedy: the most similar words are paired first, and each word only once.
         if (like < 0.85 and like != INITIAL_SIMILARITY) or x not in left or y not in right:
             continue
         del left[x], right[y]
         is_initial = len(x) == 1 or len(y) == 1
-        value += 0.4 if is_initial else (0.85 if like >= 0.94 else 0.6) * rarity.shared(x, y)
+        value += 0.4 if is_initial else (0.85 if like >= 0.94 else 0.6) * comparer.shared(x, y)
         alike += like
         pairs += 1
         matched += [x] if like == 1.0 else [x, y]
@@ -306,7 +312,7 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
         both,
         differ,
         is_different_name=bool(matched and unmatched and not is_woman),
-        is_other_family=bool(unmatched and not matched),
+        is_doubtful_name=bool(unmatched and not matched),
     )
 
 
@@ -323,8 +329,9 @@ def date_points(a: Profile, b: Profile) -> FeaturePoints:
         known += [era] if era else []
     if not known:
         return NOTHING_TO_COMPARE
-    value = sum(part.value for part in known)
-    return FeaturePoints(max(value, -12.0), probability(value), reasons.together(part.reason for part in known))
+    value = sum(part.points for part in known)
+    why = reasons.together(part.reason for part in known)
+    return FeaturePoints(max(value, MIN_DATE_POINTS), probability(value), why)
 
 
 def _one_date(
@@ -347,7 +354,8 @@ def _one_date(
         return FeaturePoints(GAP_POINTS[0][1] - 1.2, 0.7, why)
     years = one.first_day.year, other.first_day.year
     if gap == 0:
-        width = min(first[1], second[1]) - max(first[0], second[0]) if max(first[0], second[0]) > ALL_TIME[0] else 99
+        start = max(first[0], second[0])
+        width = min(first[1], second[1]) - start if start > ALL_TIME[0] else UNKNOWN_WIDTH
         value = GAP_POINTS[0][1] * max(1 - width / MAX_INFORMATIVE_YEARS, 0.1)
         return FeaturePoints(value, probability(value), reasons.at_same_time(*years, is_birth=is_birth))
     value = next((points for most, points in GAP_POINTS if gap <= most), FAR_APART)
@@ -387,7 +395,7 @@ def place_points(a: Profile, b: Profile) -> FeaturePoints:
     ]
     if not found:
         return NOTHING_TO_COMPARE
-    value = sum(part.value for part in found)
+    value = sum(part.points for part in found)
     return FeaturePoints(value, probability(value), reasons.together(part.reason for part in found))
 
 

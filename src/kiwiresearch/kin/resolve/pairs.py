@@ -40,14 +40,14 @@ def source_listing_both(a: Profile, b: Profile) -> SourceId:
     shared = a.sources & b.sources
     if not shared:
         return ""
-    if _are_dates_apart(a, b) or not (names_fit(a, b) or _fill_one_place(a, b)):
+    if _are_dates_apart(a, b) or not (names_fit(a, b) or _compete_for_one_role(a, b)):
         return min(shared)
     together = (source for source in sorted(shared) if are_listed_together(a.mentions[source], b.mentions[source]))
     return next(together, "")
 
 
-def _fill_one_place(a: Profile, b: Profile) -> bool:
-    """Whether a family has room for one of them only: nobody has two fathers, or living sisters of the same name."""
+def _compete_for_one_role(a: Profile, b: Profile) -> bool:
+    """Whether both have a role that only one can have: nobody has two fathers, or living sisters of the same name."""
     if a.children & b.children:
         return bool(a.sex) and a.sex == b.sex
     return bool(a.parents & b.parents) and share_first_name_but_one_has_place(a, b)
@@ -131,7 +131,10 @@ class Vetoes:
         return bool(self._tree.children(person) or self._tree.spouses(person))
 
     def _after_death(self, last: int, other: Profile) -> Iterator[Message]:
-        """A child born years after a death has another parent, unless it does not fit its own parent either."""
+        """The reason that the other had a child years after this death, unless the other died by then too.
+
+        A child born after the death of its own parent is an error in the dates, and proves nothing.
+        """
         latest = last + 1 + SLACK_YEARS
         if other.death_years and other.death_years[1] <= latest:
             return

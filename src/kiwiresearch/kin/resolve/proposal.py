@@ -29,10 +29,10 @@ class ResolveSettings:
     use_relatives: bool = True
 
     def __post_init__(self) -> None:
-        marks = (0.0, self.shown_at, self.review_at, self.review_merge_at, self.merge_at, 1.0)
-        if list(marks) != sorted(marks):
+        thresholds = (0.0, self.shown_at, self.review_at, self.review_merge_at, self.merge_at, 1.0)
+        if list(thresholds) != sorted(thresholds):
             raise BadSettings(
-                f"The thresholds {marks[1:-1]!r} are not in order.",
+                f"The thresholds {thresholds[1:-1]!r} are not in order.",
                 remedy="Set shown_at, review_at, review_merge_at and merge_at in ascending order, from 0 to 1.",
             )
         if self.rounds < 0 or self.min_evidence_kinds < 1:
@@ -64,11 +64,11 @@ PROMPT_KEYS: dict[Feature, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FeatureScore:
-    """The result of one kind of evidence: `points` are log-odds, `score` the same from 0 to 1, .5 if neutral."""
+    """The result of one kind of evidence: `points` are log-odds, `similarity` the same from 0 to 1, .5 if neutral."""
 
     feature: Feature
     points: float
-    score: float
+    similarity: float
     reason: Message
     against: Message = NO_REASON
     """The part of it that speaks against a match."""
@@ -100,7 +100,7 @@ class MergeProposal:
 
     @property
     def matching_features(self) -> dict[Feature, float]:
-        scores = {feature_score.feature: feature_score.score for feature_score in self.features}
+        scores = {feature_score.feature: feature_score.similarity for feature_score in self.features}
         return {feature: scores.get(feature, 0.5) for feature in FEATURES}
 
     @property
@@ -115,13 +115,13 @@ class MergeProposal:
         return round(max(self.similarity_score, 1 - self.similarity_score), 4)
 
     def record(self) -> JsonDict:
-        """The proposal as data; the specification has two names for some keys, so both are given."""
+        """The proposal as data, with both names of keys that the specification calls by two (docs/design/kin.md)."""
         return {
             "candidate_pair": list(self.candidate_pair),
             "similarity_score": self.similarity_score,
             "matching_features": dict(self.matching_features),
             "feature_scores": {
-                PROMPT_KEYS[feature.feature]: {"score": feature.score, "reason": feature.words}
+                PROMPT_KEYS[feature.feature]: {"score": feature.similarity, "reason": feature.words}
                 for feature in self.features
             },
             **message_fields("merge_rationale", self.merge_rationale),

@@ -72,22 +72,22 @@ class PersonGroups:
 
     def __init__(self, scores: PairScores) -> None:
         self._scores = scores
-        # Union-find: each person leads to the head of their group.
-        self._head: dict[PersonId, PersonId] = {}
+        # Union-find: each person leads to the root of their group.
+        self._root: dict[PersonId, PersonId] = {}
         self._members: dict[PersonId, tuple[PersonId, ...]] = {}
 
-    def head(self, person: PersonId) -> PersonId:
-        while person in self._head:
-            person = self._head[person]
+    def root(self, person: PersonId) -> PersonId:
+        while person in self._root:
+            person = self._root[person]
         return person
 
     def members(self, person: PersonId) -> tuple[PersonId, ...]:
-        head = self.head(person)
-        return self._members.get(head, (head,))
+        root = self.root(person)
+        return self._members.get(root, (root,))
 
     def objections(self, pair: Pair) -> tuple[Message, ...]:
         """Why the groups of two records cannot be joined."""
-        if self.head(pair[0]) == self.head(pair[1]):
+        if self.root(pair[0]) == self.root(pair[1]):
             return ()
         first, second = (self.members(person) for person in pair)
         for item in first:
@@ -105,23 +105,23 @@ class PersonGroups:
         return ()
 
     def join(self, pair: Pair) -> None:
-        one, other = (self.head(person) for person in pair)
+        one, other = (self.root(person) for person in pair)
         if one != other:
             members = tuple(sorted((*self.members(one), *self.members(other))))
-            self._head[other] = one
+            self._root[other] = one
             self._members[one] = members
 
     def _would_loop(self, pair: Pair) -> bool:
-        heads = {self.head(person) for person in pair}
-        return len(heads) == 2 and any(heads & self._above(person) for person in pair)
+        roots = {self.root(person) for person in pair}
+        return len(roots) == 2 and any(roots & self._above(person) for person in pair)
 
     def _above(self, person: PersonId) -> set[PersonId]:
         """The representatives of the groups of a person's ancestors."""
         found: set[PersonId] = set()
-        waiting = [self.head(person)]
+        waiting = [self.root(person)]
         while waiting:
             for member in self.members(waiting.pop()):
-                for parent in map(self.head, self._scores.tree.parents(member)):
+                for parent in map(self.root, self._scores.tree.parents(member)):
                     if parent not in found:
                         found.add(parent)
                         waiting.append(parent)
@@ -169,14 +169,14 @@ def _against(
     """What speaks against a pair that nothing rules out."""
     for feature in features:
         yield feature.words if feature.points < 0 else feature.against
-    if base.page_of_both and not base.vetoed:
-        page = source_name(scores.tree, base.page_of_both)
+    if base.shared_page and not base.vetoed:
+        page = source_name(scores.tree, base.shared_page)
         text = f"“{page}” names both, in different places, and never says that they are the same person"
         yield Message(text, "same.one_page", page=page)
     if base.name.has_only_first_name:
         yield Message("nothing but the first names can be compared", "same.only_first_name")
     have_same_origin = any(role in ORIGIN_ROLES for role, _ in kin.matched)
-    if have_same_origin and (scores.may_be_siblings(pair) or base.name.is_other_family):
+    if have_same_origin and (scores.may_be_siblings(pair) or base.name.is_doubtful_name):
         are_twins = is_same_day(*(scores.profiles[person_id].birth for person_id in pair))
         yield TWINS if are_twins else SIBLINGS
 
@@ -184,17 +184,17 @@ def _against(
 def _features(scores: PairScores, base: BaseScore, kin: KinPoints) -> tuple[FeatureScore, ...]:
     found = [
         FeatureScore(
-            "name_similarity", base.name.value, round(base.name.similarity, 3), base.name.reason, base.name.against
+            "name_similarity", base.name.points, round(base.name.similarity, 3), base.name.reason, base.name.against
         ),
-        FeatureScore("date_overlap", base.dates.value, round(probability(base.dates.value), 3), base.dates.reason),
-        FeatureScore("place_match", base.places.value, round(probability(base.places.value), 3), base.places.reason),
+        FeatureScore("date_overlap", base.dates.points, round(probability(base.dates.points), 3), base.dates.reason),
+        FeatureScore("place_match", base.places.points, round(probability(base.places.points), 3), base.places.reason),
         FeatureScore(
-            "relationship_consistency", kin.value, round(probability(kin.value), 3), *_kin_reasons(scores, kin)
+            "relationship_consistency", kin.points, round(probability(kin.points), 3), *_kin_reasons(scores, kin)
         ),
     ]
-    if base.structure.value:
+    if base.structure.points:
         structure = base.structure
-        found.append(FeatureScore("family_structure", structure.value, structure.similarity, structure.reason))
+        found.append(FeatureScore("family_structure", structure.points, structure.similarity, structure.reason))
     if base.same_id:
         why = Message(f"{base.same_id} has one entry for both", "same.one_entry", where=base.same_id)
         found.append(FeatureScore("external_id", 20.0, 1.0, why))
@@ -205,9 +205,9 @@ def _is_sure(scores: PairScores, pair: Pair, base: BaseScore) -> bool:
     """Whether a pair can be merged without review: by more than its place in a family, and not within the same page."""
     if base.same_id:
         return True
-    if base.page_of_both or not _is_name_sure(scores, pair, base):
+    if base.shared_page or not _is_name_sure(scores, pair, base):
         return False
-    without_structure = probability(scores.log_odds.get(pair, base.total) - base.structure.value)
+    without_structure = probability(scores.log_odds.get(pair, base.total) - base.structure.points)
     return without_structure >= scores.settings.merge_at
 
 
@@ -217,7 +217,7 @@ def _is_name_sure(scores: PairScores, pair: Pair, base: BaseScore) -> bool:
     if is_same_day(a.birth, b.birth) or is_same_day(a.death, b.death):
         return True
     roles = {role for role, _ in scores.kin.get(pair, NO_KIN).matched}
-    if base.name.is_other_family:
+    if base.name.is_doubtful_name:
         return "child" in roles
     if not base.name.has_only_first_name or not roles.isdisjoint(OWN_FAMILY):
         return True

@@ -10,7 +10,14 @@ from heapq import nlargest
 from typing import Literal
 
 from kiwiresearch.kin.resolve.family_structure import FamilyStructure
-from kiwiresearch.kin.resolve.features import FeaturePoints, Rarity, date_points, name_points, place_points, probability
+from kiwiresearch.kin.resolve.features import (
+    FeaturePoints,
+    NameComparer,
+    date_points,
+    name_points,
+    place_points,
+    probability,
+)
 from kiwiresearch.kin.resolve.pairs import (
     SHARED_IDS,
     SLACK_YEARS,
@@ -57,7 +64,7 @@ KIN_RANGE = (-7.0, 13.0)
 class KinPoints:
     """Log-odds from the relatives, and the points that each match contributes."""
 
-    value: float
+    points: float
     matched: tuple[tuple[Role, Pair], ...]
     unmatched: tuple[Role, ...]
     points_by_match: Mapping[Pair, float]
@@ -199,7 +206,7 @@ class BaseScore:
     structure: FeaturePoints
     same_id: str = ""
     vetoed: bool = False
-    page_of_both: SourceId = ""
+    shared_page: SourceId = ""
     """A page that names both, but in different places."""
 
 
@@ -212,7 +219,7 @@ class PairScores:
         self.structure = FamilyStructure(tree, self.profiles)
         self.relatives = relatives_of(tree, self.profiles)
         self._vetoes = Vetoes(tree, separated)
-        self.rarity = Rarity(self.profiles.values())
+        self.name_comparer = NameComparer(self.profiles.values())
         # The more people there are, the less likely any two of them are the same.
         self.prior = -max(MIN_ODDS_AGAINST, math.log(max(len(self.profiles) / 2, 1))) - 0.5
         self._bases: dict[Pair, BaseScore] = {}
@@ -248,17 +255,17 @@ class PairScores:
             for pair, base in sorted(self._bases.items())
             if base.vetoed
             and base.total - self.prior >= min_points
-            and base.dates.value > 0
+            and base.dates.points > 0
             and self.profiles[pair[0]].sources.isdisjoint(self.profiles[pair[1]].sources)
         ]
 
     def _base(self, pair: Pair) -> BaseScore:
         a, b = (self.profiles[person_id] for person_id in pair)
-        name, places = name_points(a, b, self.rarity), place_points(a, b)
+        name, places = name_points(a, b, self.name_comparer), place_points(a, b)
         dates, structure = date_points(a, b), self.structure.points(pair)
         shared = [kind for kind in SHARED_IDS if a.external.get(kind) and a.external[kind] == b.external.get(kind)]
         page = min(a.sources & b.sources, default="")
-        total = self.prior + name.value + dates.value + places.value + structure.value
+        total = self.prior + name.points + dates.points + places.points + structure.points
         total += (SAME_ID if shared else 0.0) + (SAME_PAGE if page else 0.0)
         vetoed = any(True for _ in self._vetoes.reasons(a, b))
         return BaseScore(total, name, dates, places, structure, "".join(shared[:1]), vetoed, page)
@@ -322,7 +329,7 @@ class PairScores:
 
     def _score(self) -> None:
         self.log_odds_before_rivals = {
-            pair: max(self.base(pair).total + self.kin.get(pair, NO_KIN).value, LOWEST) for pair in sorted(self.pairs)
+            pair: max(self.base(pair).total + self.kin.get(pair, NO_KIN).points, LOWEST) for pair in sorted(self.pairs)
         }
         self.log_odds = self._against_rivals()
 

@@ -52,7 +52,7 @@ class Attachments(StorePart):
         with db.writing():
             root, content = canonical_id(db, person), hashlib.sha256(body).hexdigest()
             # Not part of the edit, which would then have it twice; undone, the content is just not attached.
-            db.put(ATTACHMENT, {"id": content, "media_type": media_type, "body": body})
+            db.upsert(ATTACHMENT, {"id": content, "media_type": media_type, "body": body})
             row = {
                 "id": row_id("attached", root, content, source),
                 "person_id": root,

@@ -207,7 +207,7 @@ class CaseState(StorePart):
     def set_state(self, key: str, value: Any) -> None:
         with self._db.writing():
             # In a list, so that a state of None differs from a missing one.
-            self._db.put(CASE_STATE, {"key": key, "value": [value]})
+            self._db.upsert(CASE_STATE, {"key": key, "value": [value]})
 
     @property
     def living_overrides(self) -> Mapping[PersonId, LivingStatus]:
@@ -246,7 +246,7 @@ class CaseState(StorePart):
 
     def set_plugin_state(self, plugin: str, state: Mapping[str, Any]) -> None:
         with self._db.writing():
-            self._db.put(PLUGIN_STATE, {"plugin_id": plugin, "state": dict(state)})
+            self._db.upsert(PLUGIN_STATE, {"plugin_id": plugin, "state": dict(state)})
 
 
 class CaseStore(

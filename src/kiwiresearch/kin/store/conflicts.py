@@ -49,7 +49,7 @@ class ConflictStore(StorePart):
             }
             before = [item._asdict() for item in self._db.rows(select(CONFLICT).where(CONFLICT.c.id == conflict_id))]
             if before != [row]:
-                self._db.put(CONFLICT, row)
+                self._db.upsert(CONFLICT, row)
                 shown, was = _audit_state(row), _audit_state(before[0]) if before else None
                 audit.record(
                     self._db,

@@ -87,8 +87,8 @@ def _move_overrides(connection: Connection) -> None:
 MIGRATIONS = MappingProxyType({2: _drop_unused, 3: _add_edits})
 SCHEMA = DatabaseSchema(METADATA, CASE_FORMAT, 3, MIGRATIONS, create_triggers)
 
-Change = list[Any]
-"""A change of an edit: `["put", table, row]`, `["drop", table, row]` or `["set", table, id, column, old, new]`."""
+RowChange = list[Any]
+"""A changed row of an edit: `["put", table, row]`, `["drop", table, row]`, `["set", table, id, column, old, new]`."""
 
 
 class CaseDatabase:
@@ -105,7 +105,7 @@ class CaseDatabase:
         self.pending_audit: list[dict[str, Any]] = []
         self.edit_id = ""
         """The edit that this step is part of; empty while research changes the case."""
-        self.edit_changes: list[Change] = []
+        self.edit_changes: list[RowChange] = []
         # Caches of rows, valid until the step ends or fails.
         self.merged_into: dict[str, str] | None = None
         self.known_people: set[str] = set()
@@ -314,12 +314,12 @@ class CaseDatabase:
         self.run(delete(table).where(*(column == row[column.name] for column in table.primary_key)))
         self.note_changes([["drop", table.name, dict(row)]])
 
-    def note_changes(self, changes: Iterable[Change]) -> None:
+    def note_changes(self, changes: Iterable[RowChange]) -> None:
         """Remember what the open edit changed; changes by research are not part of an edit."""
         if self.edit_id:
             self.edit_changes += changes
 
-    def put(self, table: Table, row: Mapping[str, Any]) -> None:
+    def upsert(self, table: Table, row: Mapping[str, Any]) -> None:
         """Insert a row, or replace the one with its key."""
         self.run(self._database.upsert(table, row))
 

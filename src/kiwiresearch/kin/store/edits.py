@@ -133,7 +133,7 @@ class Edits(StorePart):
         with self._db.reading():
             return {row.id: row.note for row in self._db.rows(made.where(EDIT.c.note != ""))}
 
-    def latest_for(self, people: Sequence[PersonId]) -> int:
+    def latest_version_for(self, people: Sequence[PersonId]) -> int:
         """The version of the last edit of any of these people that was made, undone or redone: 0 if there is none."""
         return max((version for version, _ in self._versions(people)), default=0)
 
@@ -217,18 +217,18 @@ def _edits_after(row: Row[Any], state: EditState) -> Any:
 
 def _dependent(wanted: Row[Any], later: Sequence[Row[Any]]) -> list[Row[Any]]:
     """Later edits that changed the same, or that used a row which this edit or a dependent one made."""
-    keys = _keys(wanted)
-    made = _made(wanted)
+    keys = _changed_keys(wanted)
+    made = _created_ids(wanted)
     found = []
     for row in later:
-        if keys & _keys(row) or made & _mentioned(row):
-            keys |= _keys(row)
-            made |= _made(row)
+        if keys & _changed_keys(row) or made & _mentioned_ids(row):
+            keys |= _changed_keys(row)
+            made |= _created_ids(row)
             found.append(row)
     return found
 
 
-def _keys(row: Row[Any]) -> set[tuple[str, ...]]:
+def _changed_keys(row: Row[Any]) -> set[tuple[str, ...]]:
     """What an edit changed: columns of rows, and rows that it added or removed.
 
     The two ends of a relationship are one key: whether an end can be set back depends on the other.
@@ -244,12 +244,12 @@ def _keys(row: Row[Any]) -> set[tuple[str, ...]]:
     return found
 
 
-def _made(row: Row[Any]) -> set[str]:
+def _created_ids(row: Row[Any]) -> set[str]:
     """The ids of rows that an edit made or moved."""
     return {change[2]["id"] for change in row.changes if change[0] == "put" and "id" in change[2]}
 
 
-def _mentioned(row: Row[Any]) -> set[str]:
+def _mentioned_ids(row: Row[Any]) -> set[str]:
     """All ids that the changes of an edit mention."""
     found: set[str] = set()
     for change in row.changes:

@@ -37,7 +37,7 @@ class Merges(StorePart):
     ) -> str:
         """Merge two people and return the id of the merge; everything that pointed to `other` points to `canonical`.
 
-        `why_not_split` says why they are not two people, `why_not_merge` what speaks against the merge.
+        `why_not_split` says why they are not two people, `why_not_merge` gives the reasons against the merge.
         What a user writes belongs into `why_not_split`, which only the owner sees.
         A pair that is kept separate is refused, unless `even_if_separated` is set.
         """
@@ -99,9 +99,9 @@ class Merges(StorePart):
         db = self._db
         with db.writing():
             wanted = _merge_to_undo(db, cluster)
-            rows = MERGE_CLUSTER
-            after = select(rows).where(rows.c.seq > wanted.seq, rows.c.state == "merged").order_by(rows.c.seq)
-            later = _dependent_merges(wanted, db.rows(after))
+            columns = MERGE_CLUSTER.c
+            after = select(MERGE_CLUSTER).where(columns.seq > wanted.seq, columns.state == "merged")
+            later = _dependent_merges(wanted, db.rows(after.order_by(columns.seq)))
             if later and not cascade:
                 raise BadUsage(
                     f"The merge {cluster!r} cannot be undone on its own: the later merge {later[-1].id!r} of"
@@ -136,10 +136,10 @@ class Merges(StorePart):
     def withdraw_separation(self, first: PersonId, second: PersonId) -> None:
         """Withdraw that two people are not the same, so that they may be proposed again."""
         low, high = sorted((first, second))
-        mine = CANNOT_LINK.c.first_id == low, CANNOT_LINK.c.second_id == high
+        criteria = CANNOT_LINK.c.first_id == low, CANNOT_LINK.c.second_id == high
         db = self._db
         with db.writing():
-            row = db.run(select(CANNOT_LINK).where(*mine)).one_or_none()
+            row = db.run(select(CANNOT_LINK).where(*criteria)).one_or_none()
             if row is None:
                 raise BadUsage(f"{low!r} and {high!r} are not kept separate.")
             db.remove(CANNOT_LINK, row._asdict())
@@ -161,10 +161,9 @@ def _check_allowed(db: CaseDatabase, kept: PersonId, gone: PersonId) -> None:
 
 
 def _move_facts(db: CaseDatabase, gone: PersonId, kept: PersonId) -> list[list[Any]]:
-    rows = ASSERTION
-    mine = (rows.c.entity_id == gone, rows.c.entity_type == "person")
-    moved = list(db.run(select(rows.c.id).where(*mine).order_by(rows.c.id)).scalars())
-    db.run(update(rows).where(*mine).values(entity_id=kept))
+    criteria = (ASSERTION.c.entity_id == gone, ASSERTION.c.entity_type == "person")
+    moved = list(db.run(select(ASSERTION.c.id).where(*criteria).order_by(ASSERTION.c.id)).scalars())
+    db.run(update(ASSERTION).where(*criteria).values(entity_id=kept))
     return [["assertion", fact_id, "entity_id", gone, kept] for fact_id in moved]
 
 
@@ -172,18 +171,17 @@ def _move_relationships(db: CaseDatabase, gone: PersonId, kept: PersonId) -> lis
     """Move the ties, except one between the two: nobody is tied to themselves, so it is shadowed instead."""
     moved: list[list[Any]] = []
     for here, there in (("person1_id", "person2_id"), ("person2_id", "person1_id")):
-        ties = RELATIONSHIP
-        mine = (ties.c[here] == gone, ties.c[there] != kept)
-        found = list(db.run(select(ties.c.id).where(*mine).order_by(ties.c.id)).scalars())
-        db.run(update(ties).where(*mine).values({here: kept}))
+        criteria = (RELATIONSHIP.c[here] == gone, RELATIONSHIP.c[there] != kept)
+        found = list(db.run(select(RELATIONSHIP.c.id).where(*criteria).order_by(RELATIONSHIP.c.id)).scalars())
+        db.run(update(RELATIONSHIP).where(*criteria).values({here: kept}))
         moved += [["relationship", tie_id, here, gone, kept] for tie_id in found]
     return moved
 
 
 def _separations(db: CaseDatabase) -> tuple[Separation, ...]:
-    rows = CANNOT_LINK
+    in_order = select(CANNOT_LINK).order_by(CANNOT_LINK.c.first_id, CANNOT_LINK.c.second_id)
     with db.reading(run_hooks_first=False):
-        found = db.run(select(rows).order_by(rows.c.first_id, rows.c.second_id)).all()
+        found = db.run(in_order).all()
     return tuple(Separation(row.first_id, row.second_id, row.reason, row.decided_by) for row in found)
 
 
@@ -225,8 +223,8 @@ def _undo(db: CaseDatabase, row: Row[Any]) -> None:
         changed[name, column, old, new].append(changed_id)
     for (name, column, old, new), ids in changed.items():
         table = UNDO_TABLES[name]
-        as_left = (table.c.id.in_(ids), table.c[column] == new)
-        if db.run(update(table).where(*as_left).values({column: old})).rowcount != len(ids):
+        unchanged_since = (table.c.id.in_(ids), table.c[column] == new)
+        if db.run(update(table).where(*unchanged_since).values({column: old})).rowcount != len(ids):
             db.mark_broken()
             raise RunDamaged(
                 f"The merge {row.id!r} cannot be undone: {column!r} of a {name} was changed later.",

@@ -43,7 +43,7 @@ PERSON_EVENTS = ("birth", "baptism", "death", "burial")
 
 def events_of_person(person: str, best: Mapping[str, Row[Any]], ties: Sequence[Row[Any]]) -> list[JsonDict]:
     """Events of one person; a marriage only if no spouse is known, since it belongs to the tie otherwise."""
-    married = any(tie.relationship_type == "spouse_of" and _counts(tie) for tie in ties)
+    married = any(tie.relationship_type == "spouse_of" and _is_active(tie) for tie in ties)
     kinds = PERSON_EVENTS if married else (*PERSON_EVENTS, "marriage")
     found = []
     for kind in kinds:
@@ -59,7 +59,7 @@ def events_of_person(person: str, best: Mapping[str, Row[Any]], ties: Sequence[R
 
 def events_of_relationship(tie: Row[Any], shadows: Iterable[Row[Any]]) -> list[JsonDict]:
     """The marriage of a couple, and its legal end."""
-    if tie.relationship_type != "spouse_of" or not _counts(tie):
+    if tie.relationship_type != "spouse_of" or not _is_active(tie):
         return []
     people = [{"person_id": end, "role": "spouse"} for end in _ends(tie)]
     details = details_with_shadows(tie, shadows)
@@ -69,7 +69,7 @@ def events_of_relationship(tie: Row[Any], shadows: Iterable[Row[Any]]) -> list[J
     return found
 
 
-def _counts(tie: Row[Any]) -> bool:
+def _is_active(tie: Row[Any]) -> bool:
     return not tie.shadowed_by and tie.status not in DISCARDED
 
 
@@ -152,7 +152,7 @@ def _by_person(db: CaseDatabase, table: Table, people: Mapping[str, str]) -> dic
 
 
 Element = TypeVar("Element")
-# Some statements name these ids twice, and older versions of SQLite allow 999 parameters.
+# Some queries name these ids twice, and older versions of SQLite allow 999 parameters.
 CHUNK = 400
 CORE = ("birth_date", "birth_place", "death_date", "death_place")
 """The fields whose mean confidence is the person's, as far as they are known."""
@@ -284,10 +284,10 @@ def _update_shadowing(db: CaseDatabase, people: Sequence[str]) -> list[Row[Any]]
         alike[row.relationship_type, ends[0], ends[1]].append(row)
     changes = []
     for (_, first, second), group in alike.items():
-        # The id decides between equals, so that the lead does not depend on the order of the merges.
-        lead = min(group, key=lambda row: (STATUS_RANKS[row.status], row.id))
+        # The id decides between equals, so that the best does not depend on the order of the merges.
+        best = min(group, key=lambda row: (STATUS_RANKS[row.status], row.id))
         for row in group:
-            shadow = row.id if first == second else "" if row is lead else lead.id
+            shadow = row.id if first == second else "" if row is best else best.id
             if row.shadowed_by != shadow:
                 changes.append({"row_key": row.id, "shadowed_by": shadow})
     _update(db, RELATIONSHIP, changes)

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import LargeBinary, Table, and_, delete, insert, or_, select, true, update
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.store.database import CaseDatabase, Change
+from kiwiresearch.kin.store.database import CaseDatabase, RowChange
 from kiwiresearch.kin.store.merges import next_merge_seq
 from kiwiresearch.kin.store.tables import (
     ASSERTION,
@@ -68,14 +68,14 @@ OTHER_END = {"person1_id": "person2_id", "person2_id": "person1_id"}
 
 
 def _set(db: CaseDatabase, table: Table, row: str, column: str, before: Any, after: Any) -> None:
-    as_left = table.c[column] == before if before is not None else table.c[column].is_(None)
+    unchanged_since = table.c[column] == before if before is not None else table.c[column].is_(None)
     if column == "merged_into_id" and after is not None and _is_merged(db, after):
         raise _changed_since(db)
     if column == "living_basis":
-        as_left = true()  # JSON cannot be compared on every engine, and this only explains `is_living`
+        unchanged_since = true()  # JSON cannot be compared on every engine, and this only explains `is_living`
     if column in OTHER_END:  # a later merge may have made it the other end: nobody is tied to themselves
-        as_left = and_(as_left, table.c[OTHER_END[column]] != after)
-    if db.run(update(table).where(table.c.id == row, as_left).values({column: after})).rowcount != 1:
+        unchanged_since = and_(unchanged_since, table.c[OTHER_END[column]] != after)
+    if db.run(update(table).where(table.c.id == row, unchanged_since).values({column: after})).rowcount != 1:
         if column in DERIVED:
             return
         raise _changed_since(db)
@@ -89,7 +89,7 @@ def _is_merged(db: CaseDatabase, person: PersonId) -> bool:
 def _mark_updated(db: CaseDatabase, table: Table, row: str, *values: Any) -> None:
     """Mark what depends on a row, so that it is derived again."""
     if table is ASSERTION:
-        _mark_row(db, table, {"entity_id": row})
+        _mark_people_affected(db, table, {"entity_id": row})
     if table is RELATIONSHIP:
         db.changed_ties.add(row)
     if table is PERSON:
@@ -109,12 +109,12 @@ def _insert(db: CaseDatabase, table: Table, row: StoredRow) -> None:
         db.run(insert(table).values(row))
     elif table not in SHARED:
         raise _changed_since(db)
-    _mark_row(db, table, row)
+    _mark_people_affected(db, table, row)
 
 
 def _delete(db: CaseDatabase, table: Table, row: StoredRow) -> None:
     # Before the row is deleted: afterwards it is unknown whom it was about.
-    _mark_row(db, table, row)
+    _mark_people_affected(db, table, row)
     if table is ASSERTION and _is_also_read(db, row["id"]):
         db.run(update(ASSERTION).where(ASSERTION.c.id == row["id"]).values(edit_id=""))
         return
@@ -136,13 +136,13 @@ def _delete(db: CaseDatabase, table: Table, row: StoredRow) -> None:
 
 def _is_also_read(db: CaseDatabase, assertion: str) -> bool:
     """Whether any source also gives this value. The edit's own evidence has already been removed."""
-    mine = EVIDENCE_CLAIM.c.assertion_id == assertion
-    return db.run(select(EVIDENCE_CLAIM.c.id).where(mine).limit(1)).first() is not None
+    criteria = EVIDENCE_CLAIM.c.assertion_id == assertion
+    return db.run(select(EVIDENCE_CLAIM.c.id).where(criteria).limit(1)).first() is not None
 
 
 def _is_quoted(db: CaseDatabase, source: SourceId) -> bool:
-    mine = EVIDENCE_CLAIM.c.source_record_id == source
-    return db.run(select(EVIDENCE_CLAIM.c.id).where(mine).limit(1)).first() is not None
+    criteria = EVIDENCE_CLAIM.c.source_record_id == source
+    return db.run(select(EVIDENCE_CLAIM.c.id).where(criteria).limit(1)).first() is not None
 
 
 def _is_used(db: CaseDatabase, person: PersonId) -> bool:
@@ -155,7 +155,8 @@ def _is_used(db: CaseDatabase, person: PersonId) -> bool:
     return any(db.run(use.limit(1)).first() is not None for use in uses)
 
 
-def _mark_row(db: CaseDatabase, table: Table, row: StoredRow) -> None:
+def _mark_people_affected(db: CaseDatabase, table: Table, row: StoredRow) -> None:
+    """Mark the people and ties that a row is about, so that their rows are derived again."""
     ends = [row[name] for name in ("person1_id", "person2_id", "person_id", "canonical_id") if name in row]
     db.changed_people.update(ends)
     entity = row.get("entity_id", "")
@@ -181,7 +182,7 @@ def _bytes_columns(table: Table) -> tuple[str, ...]:
     return tuple(column.name for column in table.c if isinstance(column.type, LargeBinary))
 
 
-def change_to_json(change: Change) -> Change:
+def change_to_json(change: RowChange) -> RowChange:
     if change[0] == "set":
         return change
     kind, name, row = change
@@ -189,7 +190,7 @@ def change_to_json(change: Change) -> Change:
     return [kind, name, row | encoded]
 
 
-def change_from_json(change: Change) -> Change:
+def change_from_json(change: RowChange) -> RowChange:
     if change[0] == "set":
         return change
     kind, name, row = change

@@ -82,22 +82,22 @@ def _facts(rows: Sequence[Row[Any]], evidence: Mapping[str, list[Evidence]]) -> 
     preferred = {row.field_name for row in rows if row.preferred and row.status not in DISCARDED}
     found = []
     for (field, _), group in alike.items():
-        lead = group[0]
+        best = group[0]
         # Groups come in the order of rank: if nothing in a field is preferred, the first one is.
-        chosen = lead.preferred or (field not in preferred and lead.status not in DISCARDED)
+        chosen = best.preferred or (field not in preferred and best.status not in DISCARDED)
         preferred.add(field)
         found.append(
             Fact(
-                lead.id,
-                lead.entity_id,
+                best.id,
+                best.entity_id,
                 field,  # type: ignore[arg-type]
-                lead.field_value["value"],
-                date_from_json(lead.field_value["when"]),
-                lead.status,
-                lead.confidence,
+                best.field_value["value"],
+                date_from_json(best.field_value["when"]),
+                best.status,
+                best.confidence,
                 chosen,
                 _evidence_of_group(group, evidence),
-                lead.decision,
+                best.decision,
             )
         )
     return found
@@ -200,14 +200,14 @@ class TreeReader(StorePart):
             sources,
         )
 
-    def nothing_rejected(self) -> bool:
+    def has_no_discarded(self) -> bool:
         """Whether `with_discarded` makes no difference to the tree: nothing is rejected, superseded or hypothetical."""
         with self._db.reading():
-            fallen = [
+            discarded = [
                 select(table.c.id).where(table.c.status.in_(sorted(DISCARDED)))
                 for table in (DECIDED_ASSERTION, RELATIONSHIP)
             ]
-            return all(self._db.run(item.limit(1)).first() is None for item in fallen)
+            return all(self._db.run(item.limit(1)).first() is None for item in discarded)
 
     def person_count(self) -> int:
         """The number of people, without those who were merged into others."""
@@ -216,7 +216,7 @@ class TreeReader(StorePart):
             return int(self._db.run(counted).scalar() or 0)
 
     def assertion_count(self) -> int:
-        """The number of statements, rejected ones included."""
+        """The number of assertions, rejected ones included."""
         with self._db.reading():
             return int(self._db.run(select(func.count()).select_from(ASSERTION)).scalar() or 0)
 

@@ -1,4 +1,4 @@
-"""Values that the case store accepts and returns: rows, stored dates, and the order of statements."""
+"""Values that the case store accepts and returns: rows, stored dates, and the order of assertions."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def rank_key(row: Row[Any]) -> tuple[bool, bool, int, float, str]:
 
 
 def best_by_field(rows: list[Row[Any]]) -> dict[str, Row[Any]]:
-    """The statement to show for each field."""
+    """The assertion to show for each field."""
     best: dict[str, Row[Any]] = {}
     for row in sorted(rows, key=rank_key):
         if row.status not in DISCARDED:
@@ -158,7 +158,7 @@ class StoredDate(TypedDict):
 
 
 class StoredValue(TypedDict):
-    """The value of a statement as JSON."""
+    """The value of an assertion as JSON."""
 
     value: str
     when: StoredDate | None

@@ -26,6 +26,6 @@ if TYPE_CHECKING:
     )
     from kiwiresearch.text.dates.mentions import DateMention, dates_in
     from kiwiresearch.text.dates.ranges import ENDLESS_DAY, DateQualifier, DateRange, DateText, Precision, date_relation
-    from kiwiresearch.text.dates.reading_words import date_words
+    from kiwiresearch.text.dates.reading_words import date_words_of
 else:
     __getattr__ = lazy_exports(__name__)

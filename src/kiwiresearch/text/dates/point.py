@@ -31,8 +31,10 @@ ENDS_RANGE = re.compile(r"(?<![0-9.,])(?<!/ )[0-9]{1,2} [–-] $")
 # 'd. Paris ' and 'born at Upper Slaughter '; not 'he went ', where a verb is in between.
 AT_PLACE = re.compile(r"(?:^|[\s(;,])[^\s(;,]+(?: (?:at|in|near|of|the)| [^\W\d_a-z][\w.'’-]*,?){1,5} $")
 MEASURES = frozenset("%‰°×+=*^$€£²³")
-FIRST_CLEAR_YEAR, CLEAR_YEAR = 1600, 1999
+FIRST_CLEAR_YEAR = 1600
 """From here on, a number that is not round is rarely a count without a comma."""
+CERTAIN_YEAR = 1999
+"""Given to `is_counted` for any number that is a year unless a unit or a counted noun follows."""
 
 
 def words_before(text: str, start: int) -> list[str]:
@@ -82,7 +84,7 @@ def is_year(text: str, start: int, end: int, before: Sequence[str], date_words: 
     last = before[-1] if before else ""
     if last in date_words.evidence.year_nouns and year <= LAST_YEAR:
         return True
-    if is_counted(text, end, CLEAR_YEAR if last in date_words.evidence.circa else year, date_words):
+    if is_counted(text, end, CERTAIN_YEAR if last in date_words.evidence.circa else year, date_words):
         return False
     if year < FIRST_YEAR:
         return end - start == 3 and _is_small_year(text, start, end, before, date_words)
@@ -101,14 +103,14 @@ def _without_doubt_words(before: Sequence[str], date_words: DateWords) -> Sequen
 def is_bound(before: Sequence[str], date_words: DateWords) -> bool:
     """'no later than 1803': a bound of several words, whose last word alone would suggest a count."""
     phrases = (" ".join(before[-size:]) for size in (2, 3) if len(before) >= size)
-    return any((lead := date_words.leads.get(phrase)) and lead.kind in ("before", "after") for phrase in phrases)
+    return any((prefix := date_words.prefixes.get(phrase)) and prefix.kind in ("before", "after") for phrase in phrases)
 
 
 def _is_small_year(text: str, start: int, end: int, before: Sequence[str], date_words: DateWords) -> bool:
     if not before or text[start - 1] in OPENERS:
         return False
-    lead = date_words.leads.get(before[-1])
-    opens = lead is not None and lead.kind in ("from", "between")
+    prefix = date_words.prefixes.get(before[-1])
+    opens = prefix is not None and prefix.kind in ("from", "between")
     if opens and not date_words.evidence.reign_words.isdisjoint(before[-5:-1]):
         return True
     if before[-1] not in date_words.evidence.before_three_digits:
@@ -201,12 +203,12 @@ WORD = re.compile(r"[^\s()\[\];-]+")
 
 
 @dataclass(slots=True)
-class DateExpression:
+class DatePoint:
     """One date in a text; what it lacks may be completed from a neighbouring one."""
 
     start: int
     end: int
-    kind: Precision
+    precision: Precision
     number: int = 0
     """The year, the first year of a decade, the number of a century, or the years ago."""
     last: int = 0
@@ -224,7 +226,7 @@ class DateExpression:
     last_part: str = ""
     season: str = ""
     qualifier: str = ""
-    """One of the kinds of lead: about, before, after, until, since."""
+    """The kind of its prefix, if that qualifies it: about, before, after, until, since."""
     range_word: str = ""
     """'from' or 'between', if the point starts a range; 'list' for 'the 13th and 12th centuries'."""
     calendar: Calendar | None = None
@@ -240,56 +242,54 @@ class DateExpression:
 
     def is_pair(self) -> bool:
         """Whether it has two ends, whatever it means by them."""
-        has_last = self.last > 0 or self.kind == "age"  # an age may reach to no years ago
+        has_last = self.last > 0 or self.precision == "age"  # an age may reach to no years ago
         return (has_last and self.last != self.number) or bool(self.last_month or self.last_day)
 
 
-def with_leading_words(
-    text: str, point: DateExpression, before: Sequence[str], date_words: DateWords
-) -> DateExpression:
+def with_leading_words(text: str, point: DatePoint, before: Sequence[str], date_words: DateWords) -> DatePoint:
     """Apply the words before a date that change its meaning."""
     core = point.range_start = point.start
     if core and text[core - 1] in OPENERS:
         return point
     left = len(before)
-    while left and before[left - 1] in date_words.lead_ends:
+    while left and before[left - 1] in date_words.prefix_ends:
         # The longest phrase first: 'no later than' means 'before', although 'than' alone means nothing.
         for size in (4, 3, 2, 1):
-            lead = date_words.leads.get(" ".join(before[left - size : left])) if size <= left else None
-            if lead:
+            prefix = date_words.prefixes.get(" ".join(before[left - size : left])) if size <= left else None
+            if prefix:
                 break
-        if not lead or (lead.kind == "before" and _is_attributive(text, point, before[left - 1], date_words)):
+        if not prefix or (prefix.kind == "before" and _is_attributive(text, point, before[left - 1], date_words)):
             break
-        if not _apply(point, lead.kind, lead.value):
+        if not _apply(point, prefix.kind, prefix.value):
             break
         left -= size
-        if lead.kind != "skippable":
+        if prefix.kind != "skippable":
             point.range_start = start_of(text, core, len(before) - left)
-        if lead.kind not in ("skippable", "from", "between"):
+        if prefix.kind not in ("skippable", "from", "between"):
             point.start = point.range_start
     return point
 
 
-def _is_attributive(text: str, point: DateExpression, word: str, date_words: DateWords) -> bool:
+def _is_attributive(text: str, point: DatePoint, word: str, date_words: DateWords) -> bool:
     """'by the 18th century physician': the date only describes a noun."""
-    if word not in date_words.evidence.before_attributes or point.kind not in ("century", "millennium"):
+    if word not in date_words.evidence.before_attributes or point.precision not in ("century", "millennium"):
         return False
     found = NEXT_WORD.match(text, point.end)
     return found is not None and found[1].lower() not in date_words.evidence.after
 
 
-def _apply(point: DateExpression, kind: str, value: str) -> bool:
-    """Apply a lead phrase; False if it does not fit the date."""
+def _apply(point: DatePoint, kind: str, value: str) -> bool:
+    """Apply a prefix phrase; False if it does not fit the date."""
     if kind == "part":
-        if point.part or point.kind in ("day", "age"):
+        if point.part or point.precision in ("day", "age"):
             return False
         point.part = value
     elif kind == "season":
-        if point.kind != "year" or point.season:
+        if point.precision != "year" or point.season:
             return False
         point.season = value
     elif kind in ("older", "younger"):
-        if point.kind != "age" or point.qualifier:
+        if point.precision != "age" or point.qualifier:
             return False
         point.qualifier = "before" if kind == "older" else "after"
     elif kind == "ad":
@@ -312,7 +312,7 @@ def start_of(text: str, end: int, count: int) -> int:
     return start
 
 
-def read_era(text: str, point: DateExpression, date_words: DateWords) -> None:
+def read_era(text: str, point: DatePoint, date_words: DateWords) -> None:
     found = date_words.era.match(text, point.end)
     if found and not found["not"]:
         point.end = found.end()

@@ -27,7 +27,7 @@ Precision = Literal["day", "month", "season", "year", "decade", "century", "mill
 DateQualifier = Literal["", "about", "before", "after"]
 DateRelation = Literal["same", "within", "overlap", "calendar", "apart"]
 
-ABOUT_SHARE = 100
+ABOUT_DIVISOR = 100
 """'About' may be off by one hundredth of the time that has passed since."""
 ABOUT_DAYS = {"day": 7, "month": 31, "season": 92}
 """How many days 'about' allows for dates that are more precise than a year."""
@@ -103,9 +103,9 @@ class DateRange:
         return self.earliest, self.latest
 
     def _about_days(self) -> int:
-        exact = ABOUT_DAYS.get(self.precision)
+        fixed_days = ABOUT_DAYS.get(self.precision)
         passed = day_number(AGO_FROM) - self.latest
-        return exact if exact is not None else max(MIN_ABOUT_DAYS, passed // ABOUT_SHARE)
+        return fixed_days if fixed_days is not None else max(MIN_ABOUT_DAYS, passed // ABOUT_DIVISOR)
 
 
 class DateText(LocalText):

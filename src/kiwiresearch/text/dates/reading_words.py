@@ -14,8 +14,8 @@ from kiwiresearch.text.languages import DATA_FOLDER, NEVER, any_of
 CenturyKind = Literal["century", "millennium"]
 
 
-class LeadPhrase(NamedTuple):
-    """The effect of a phrase before a date."""
+class DatePrefix(NamedTuple):
+    """What a phrase before a date does to it."""
 
     kind: str
     value: str = ""
@@ -56,7 +56,7 @@ class YearEvidence:
     in_year: frozenset[str] = frozenset()
     """Words after which 'BP' is a company: `in`, in 'In 2005 BP was'."""
     before_attributes: frozenset[str] = frozenset()
-    """Leads that belong to the noun after the date: `by`, in 'by the 18th century physician'."""
+    """Prefixes that belong to the noun after the date: `by`, in 'by the 18th century physician'."""
     before_serial_numbers: frozenset[str] = frozenset()
     """A word whose number is not a year: `page`, in 'page 1803'."""
     after: frozenset[str] = frozenset()
@@ -72,9 +72,9 @@ class DateWords:
     months: Mapping[str, int] = field(default_factory=dict)
     seasons: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    leads: Mapping[str, LeadPhrase] = field(default_factory=dict)
-    lead_ends: frozenset[str] = frozenset()
-    """The last words of leads, for a quick check: most words before a date are not among them."""
+    prefixes: Mapping[str, DatePrefix] = field(default_factory=dict)
+    prefix_ends: frozenset[str] = frozenset()
+    """The last words of prefixes, for a quick check: most words before a date are not among them."""
     ordinals: Mapping[str, int] = field(default_factory=dict)
     scales: Mapping[str, int] = field(default_factory=dict)
     numbers: Mapping[str, int] = field(default_factory=dict)
@@ -85,22 +85,23 @@ class DateWords:
     era: re.Pattern[str] = NEVER
     day_first: re.Pattern[str] = NEVER
     day_second: re.Pattern[str] = NEVER
-    style: re.Pattern[str] = NEVER
+    calendar_note: re.Pattern[str] = NEVER
     """The calendar after a date: '(O.S.)'."""
-    other_style: re.Pattern[str] = NEVER
+    other_calendar_date: re.Pattern[str] = NEVER
     """A day in the other calendar before the year: '5 May [O.S. 24 April] 1704'."""
-    style_before: re.Pattern[str] = NEVER
+    calendar_note_before: re.Pattern[str] = NEVER
+    """The same before a date."""
     decade: re.Pattern[str] = NEVER
-    groups: Mapping[str, CenturyKind] = field(default_factory=dict)
-    """The nouns for groups of years: 'century', 'Millennia'."""
-    group_signs: frozenset[str] = frozenset()
-    """Letters inside the nouns of groups, for a quick check: 'entu' for 'century' and 'Centuries'."""
+    century_nouns: Mapping[str, CenturyKind] = field(default_factory=dict)
+    """The nouns for century_nouns of years: 'century', 'Millennia'."""
+    century_noun_signs: frozenset[str] = frozenset()
+    """Letters inside the nouns of century_nouns, for a quick check: 'entu' for 'century' and 'Centuries'."""
     ago_signs: tuple[str, ...] = ()
     """Letters of the phrases after an age, for a quick check: 'nd years ago' for 'two thousand years ago'."""
-    not_a_group: re.Pattern[str] = NEVER
+    century_in_name: re.Pattern[str] = NEVER
     """What makes a century part of a name: ' Fox', in '20th Century Fox'."""
-    group_before: re.Pattern[str] = NEVER
-    """The ordinals before the noun of a group: '13th and early 12th '."""
+    century_ordinals_before: re.Pattern[str] = NEVER
+    """The ordinals before the noun: '13th and early 12th '."""
     ago: re.Pattern[str] = NEVER
     ago_words: re.Pattern[str] = NEVER
     before_present: re.Pattern[str] = NEVER
@@ -112,29 +113,29 @@ class DateWords:
 
 
 @cache
-def date_words(language: str) -> DateWords:
+def date_words_of(language: str) -> DateWords:
     """The words for dates in a language, given by its ISO 639-3 code."""
     path = DATA_FOLDER / "date_reading" / f"{language}.toml"
     if not (language.isascii() and language.isalpha() and path.is_file()):
         return DateWords()
     table = tomllib.loads(path.read_text(encoding="utf-8"))
-    leads = _leads(table)
+    prefixes = _prefixes(table)
     kinds: tuple[CenturyKind, ...] = ("century", "millennium")
-    groups = {noun: kind for kind in kinds for noun in table[kind]}
+    century_nouns = {noun: kind for kind in kinds for noun in table[kind]}
     return DateWords(
         months={
             form: at for at, names in enumerate(table["months"], 1) for name in names for form in (name, name.upper())
         },
         seasons={word: name for name, words in table["seasons"].items() for word in words},
         parts={name: (row["percent"][0], row["percent"][1]) for name, row in table["parts"].items()},
-        leads=leads,
-        lead_ends=frozenset(phrase.split()[-1] for phrase in leads),
+        prefixes=prefixes,
+        prefix_ends=frozenset(phrase.split()[-1] for phrase in prefixes),
         ordinals=_ordinals(table),
         scales=table["scales"] | table["scale_signs"] | table["counted_ages"],
         numbers={word: at for at, word in enumerate(table["numbers"], 1)},
-        groups=groups,
+        century_nouns=century_nouns,
         # Inner letters, so that a capital first letter makes no difference.
-        group_signs=frozenset(noun[1:5] for noun in groups),
+        century_noun_signs=frozenset(noun[1:5] for noun in century_nouns),
         ago_signs=tuple(table["ago_signs"]),
         to=frozenset(table["to"]),
         both=frozenset(table["and"]),
@@ -144,12 +145,12 @@ def date_words(language: str) -> DateWords:
     )
 
 
-def _leads(table: Mapping[str, Any]) -> dict[str, LeadPhrase]:
-    phrases = {phrase: LeadPhrase(kind) for kind, words in table["lead"].items() for phrase in words}
+def _prefixes(table: Mapping[str, Any]) -> dict[str, DatePrefix]:
+    phrases = {phrase: DatePrefix(kind) for kind, words in table["prefix"].items() for phrase in words}
     for name, words in table["seasons"].items():
-        phrases |= {word: LeadPhrase("season", name) for word in words}
+        phrases |= {word: DatePrefix("season", name) for word in words}
     for name, row in table["parts"].items():
-        phrases |= {word: LeadPhrase("part", name) for word in row["words"]}
+        phrases |= {word: DatePrefix("part", name) for word in row["words"]}
     return phrases
 
 
@@ -187,14 +188,14 @@ def _patterns(table: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
         "era": era,
         "day_first": rf"{day}(?:{table['before_month']} |-)(?P<month>{month})\b[.?]?(?:(?:,? (?:of )?|-){year})?",
         "day_second": rf"{day}(?:,? {year})?",
-        "style": rf" ?(?P<open>[(\[])?{styles}(?(open)[)\]])(?!\w)",
-        "style_before": rf"(?:^|[^\w]){styles}:? ?$",
-        "other_style": rf" ?[(\[]{styles}[^)\]\n]{{3,40}}[)\]],? {year}",
+        "calendar_note": rf" ?(?P<open>[(\[])?{styles}(?(open)[)\]])(?!\w)",
+        "calendar_note_before": rf"(?:^|[^\w]){styles}:? ?$",
+        "other_calendar_date": rf" ?[(\[]{styles}[^)\]\n]{{3,40}}[)\]],? {year}",
         "decade": table["decade_suffix"] + r"(?!\w)",
-        "not_a_group": rf" (?:{any_of(table['not_a_century'])})\b",
-        "group_before": (
-            rf"(?:^|[\s(\[“\"—–-])(?:(?P<first_lead>{part})(?P<first>{ordinal})"
-            rf"(?P<join>-?{join}|, )(?:the )?)?(?P<lead>{part})(?P<ordinal>{ordinal})[ -]$"
+        "century_in_name": rf" (?:{any_of(table['not_a_century'])})\b",
+        "century_ordinals_before": (
+            rf"(?:^|[\s(\[“\"—–-])(?:(?P<first_prefix>{part})(?P<first>{ordinal})"
+            rf"(?P<join>-?{join}|, )(?:the )?)?(?P<prefix>{part})(?P<ordinal>{ordinal})[ -]$"
         ),
         # '65.5 ± 0.3 Ma', '12,000–10,000 BP', '3 to 4 million years ago': an error, a second number after a joint, and
         # its error are optional; the sign of an age is not.

@@ -23,7 +23,7 @@ from kiwiresearch.text.dates.calendar import (
     DaySpan,
     astronomical_year,
 )
-from kiwiresearch.text.dates.reading_words import date_words
+from kiwiresearch.text.dates.reading_words import date_words_of
 from kiwiresearch.text.languages import DATA_FOLDER
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ class _DateWriter:
             "century": (self._century, self._hundred_years),
             "millennium": (self._millennium,),
         }.get(precision):
-            parts = date_words("eng").parts
+            parts = date_words_of("eng").parts
             for part, percent in (("", WHOLE_PERCENT), *parts.items()):
                 for make in makers:
                     yield from make(day, part, percent)
@@ -248,7 +248,7 @@ class _DateWriter:
             at = Day(year, 1, 1)
             for name in SEASON_MONTHS:
                 yield NamedSpan(calendar.season(year, name), self._noun(name, self._figure(at)), _era(at))
-        for part, percent in date_words("eng").parts.items():
+        for part, percent in date_words_of("eng").parts.items():
             phrase = self._part(part, Phrase(self._figure(day)))
             yield NamedSpan(calendar.part_of_year(day.year, percent), phrase, _era(day))
 

@@ -18,12 +18,12 @@ from kiwiresearch.ask import (
     Headline,
     ModelText,
     NumberedSource,
-    OlderBook,
+    OutdatedBook,
     Refusal,
     body_parts,
     footer_parts,
+    newest_outdated_book,
     numbered,
-    older_book,
 )
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.llm import short_model_name
@@ -136,7 +136,7 @@ class AnswerView:
     """Whether the confidence is low, so that the answer has no headline."""
     headline: str
     """The answer in a few words; empty if no words of a page give it."""
-    older: OlderBook | None = None
+    older: OutdatedBook | None = None
     """If there is no answer, the book that is too old to have it."""
 
     @property
@@ -212,7 +212,7 @@ def as_heading(words: str) -> str:
 
 def _worth_showing(
     answer: Answer, near: Sequence[ExaminedPage], context: ServerContext
-) -> tuple[tuple[AnswerCitation, ...], tuple[ExaminedPage, ...], OlderBook | None]:
+) -> tuple[tuple[AnswerCitation, ...], tuple[ExaminedPage, ...], OutdatedBook | None]:
     """The passages and other pages of a refusal that share rare words with the question; none if the books are busy.
 
     With the newest book, if the question is about a later year.
@@ -238,7 +238,9 @@ def _worth_showing(
         return (
             closest,
             pages,
-            older_book(answer.asked, [book.book for book in finder.books], {entry_ref.book for entry_ref in shown}),
+            newest_outdated_book(
+                answer.asked, [book.book for book in finder.books], {entry_ref.book for entry_ref in shown}
+            ),
         )
 
 

@@ -84,7 +84,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
     @routes.get("/service-worker.js")
     def service_worker() -> Response:
         shell = ["/offline", *map(file_address, SHELL)]
-        version = "".join(static_files()[name].mark for name in SHELL)
+        version = "".join(static_files()[name].content_hash for name in SHELL)
         code = WORKER % {"name": canonical_json(f"kiwiresearch-{version}"), "shell": canonical_json(shell)}
         return Response(code, media_type="text/javascript", headers=WORKER_HEADERS)
 

@@ -12,7 +12,7 @@ from kiwiresearch.web.addresses import url_part
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.desk.question_history import QuestionHistory
-from kiwiresearch.web.guard import OwnerAccess, RoleRouter, allow, current_visitor, require_own
+from kiwiresearch.web.guard import OwnerAccess, RoleRouter, current_visitor, require_creator_or_owner, requires_role
 
 Action = Literal["archive", "delete", "restore", "purge"]
 WorkId = Annotated[str, Path(max_length=200)]
@@ -55,7 +55,7 @@ class ArchivePages:
             is_purged=purged,
         )
 
-    @allow("researcher", "remove")
+    @requires_role("researcher", "remove")
     def act(self, request: Request, kind: WorkKind, work_id: WorkId, action: Action) -> Response:
         """Archive, delete, restore or delete for good."""
         if action in ("restore", "purge"):
@@ -70,7 +70,7 @@ class ArchivePages:
             job = self._jobs.get(work_id)
             self._require(request, kind, job.user, job.asked_at)
         else:
-            self._access.require_owner(request)
+            self._access.require_server_owner(request)
         if action == "archive":
             self._removed.archive(kind, work_id)
         else:
@@ -78,10 +78,10 @@ class ArchivePages:
         state = "archived" if action == "archive" else "deleted"
         return redirect(f"{LISTS[kind]}?{state}={kind}.{url_part(work_id)}#set-aside")
 
-    @allow("owner", "remove")
+    @requires_role("owner", "remove")
     def empty(self, request: Request) -> Response:
         """Delete everything in the trash for good."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         self._removed.purge(self._removed.items("deleted"))
         self._questions.empty_trash()
         return redirect("/archive?purged=1")
@@ -95,6 +95,6 @@ class ArchivePages:
     def _require(self, request: Request, kind: WorkKind, user: str, made: str) -> None:
         """Owners may do everything, users may change and restore what is theirs."""
         if kind == "run" and self._has_users:
-            require_own(user, made)
+            require_creator_or_owner(user, made)
         else:
-            self._access.require_owner(request)
+            self._access.require_server_owner(request)

@@ -25,7 +25,7 @@ from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.form_file import uploaded_file
 from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.family_files import PART_TIMEOUT_S, drain_body, next_part
-from kiwiresearch.web.guard import OwnerAccess, RoleRouter, allow
+from kiwiresearch.web.guard import OwnerAccess, RoleRouter, requires_role
 from kiwiresearch.web.problems import Problem, Refused, problem_of
 from kiwiresearch.workspace import (
     AtlasEstimate,
@@ -172,10 +172,10 @@ class BookPages:
         """The lead picture of a page."""
         return self._pages.pictures.response(EntryRef(BookId(book_id), path))
 
-    @allow("owner", "manage")
+    @requires_role("owner", "manage")
     def add(self, request: Request, what: TypedPath = "") -> Response:
         """Add books by path or address; if some cannot be added, the page says why."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         try:
             result = self._library.add(what)
         except (KiwiError, OSError) as error:
@@ -189,12 +189,12 @@ class BookPages:
             return self._show(request, typed=what, problems=problems, added=added, known=known)
         return _after_adding(result.added)
 
-    @allow("owner", "manage")
+    @requires_role("owner", "manage")
     async def upload(self, request: Request) -> Response:
         """Receive a book; a file that is not one is deleted, and the page says why."""
         stream = request.stream()
         try:
-            self._access.require_owner(request)
+            self._access.require_server_owner(request)
             book = await self._receive(request, stream)
         except BookNotAdded as fault:
             await drain_body(stream)
@@ -217,72 +217,72 @@ class BookPages:
         await run_in_threadpool(self._context.reload_books)
         return book
 
-    @allow("owner", "manage")
+    @requires_role("owner", "manage")
     def remove(self, request: Request, key: BookKey) -> Response:
         """Remove a book from the library; the next page offers to put it back."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         book = self._library.remove(key)
         self._tasks.stop(book)
         self._context.reload_books()
         return redirect(f"/books?removed={key}")
 
-    @allow("owner", "manage")
+    @requires_role("owner", "manage")
     def restore(self, request: Request, key: Annotated[str, Form(max_length=16)] = "") -> Response:
         """Put a removed book back."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         self._library.restore(key)
         self._context.reload_books()
         return redirect(f"/books?{urlencode({'restored': key}, errors='replace')}")
 
-    @allow("owner", "manage")
+    @requires_role("owner", "manage")
     def add_file(self, request: Request, name: FileName = "") -> Response:
         """Put an uploaded file that was removed back into the library."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         result = self._library.add_file(name)
         self._context.reload_books()
         if result.problems:
             return self._show(request, problems=tuple(map(problem_of, result.problems)))
         return _after_adding(result.added)
 
-    @allow("owner", "manage")
+    @requires_role("owner", "manage")
     def delete_file(self, request: Request, name: FileName = "") -> Response:
         """Delete an uploaded file that is not in the library."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         self._library.delete_file(name)
         return redirect("/books?deleted=1")
 
-    @allow("owner", "manage")
+    @requires_role("owner", "manage")
     def index(self, request: Request, key: BookKey) -> Response:
         """Start the title index of a book."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         self._tasks.start("index", self._library.get(key))
         return redirect(f"/books#book-{key}")
 
-    @allow("owner", "manage")
+    @requires_role("owner", "manage")
     def check(self, request: Request, key: BookKey) -> Response:
         """Start to compare a book with its checksum."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         self._tasks.start("check", self._library.get(key))
         return redirect(f"/books#book-{key}")
 
-    @allow("owner", "manage")
+    @requires_role("owner", "manage")
     def make_atlas(self, request: Request, key: BookKey) -> Response:
         """Start the atlas of a book, or resume it."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         self._tasks.start("atlas", self._shelf_book(key))
         return redirect(f"/books#book-{key}")
 
-    @allow("owner", "manage")
+    @requires_role("owner", "manage")
     def stop_atlas(self, request: Request, key: BookKey) -> Response:
         """Stop the atlas of a book; it can be resumed."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         self._tasks.stop(self._shelf_book(key))
         return redirect(f"/books#book-{key}")
 
-    @allow("owner", "manage")
+    @requires_role("owner", "manage")
     def delete_atlas(self, request: Request, key: BookKey) -> Response:
         """Delete the atlas of a book that was created here."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         self._tasks.forget(self._shelf_book(key))
         return redirect(f"/books#book-{key}")
 

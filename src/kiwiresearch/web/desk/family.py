@@ -29,7 +29,7 @@ from kiwiresearch.web.desk.family_people import add_people_pages, add_review_pag
 from kiwiresearch.web.desk.family_tree import add_tree_pages
 from kiwiresearch.web.desk.pages import PageRenderer
 from kiwiresearch.web.family_models import MAX_SEEDS, StartBody
-from kiwiresearch.web.guard import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, requires_role
 from kiwiresearch.web.problems import Problem, problem_of
 
 CASES_PER_PAGE = 50
@@ -57,7 +57,7 @@ def add_start_pages(routes: APIRouter, pages: FamilyPages) -> None:
         return _page(pages, request, name, offset=offset)
 
     @routes.post("/family")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def begin(
         request: Request,
         name: Names = "",

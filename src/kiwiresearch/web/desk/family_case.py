@@ -29,7 +29,7 @@ from kiwiresearch.web.desk.family_frame import (
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import CaseId, PluginId, require_known, visible_person
 from kiwiresearch.web.family_files import AuditHead, verification_record
-from kiwiresearch.web.guard import allow
+from kiwiresearch.web.guard import requires_role
 from kiwiresearch.web.job_requests import start_job
 
 ROWS_PER_PAGE = 100
@@ -65,7 +65,7 @@ def _add_state(routes: APIRouter, pages: FamilyPages) -> None:
         )
 
     @routes.post("/family/{case}/run")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def go_on(request: Request, case: CaseId, extent: Extent = "some", steps: Steps = 0, model: YesNo = "") -> Response:
         work = FamilyRequest(case, 0 if extent == "all" else steps, model == "yes")
         return start_family_job(pages, request, work)
@@ -195,7 +195,7 @@ def add_source_pages(routes: APIRouter, pages: FamilyPages) -> None:
         return pages.show(request, "family_sources.html", case, "sources", sources=rows, problems=problems)
 
     @routes.post("/family/{case}/sources/{plugin}")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def switch_source(
         request: Request,
         case: CaseId,
@@ -205,7 +205,7 @@ def add_source_pages(routes: APIRouter, pages: FamilyPages) -> None:
         contact: TextField = "",
         endpoint: TextField = "",
     ) -> Response:
-        pages.families.access.require_owner(request)
+        pages.families.access.require_family_owner(request)
         there = all_plugins(pages.families.cases.plugins)
         with pages.families.cases.opened_exclusively(case) as found:
             require_known(plugin, [known_plugin.plugin.plugin_id for known_plugin in there.known])

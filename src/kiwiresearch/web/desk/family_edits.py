@@ -32,7 +32,7 @@ from kiwiresearch.web.family_edits import (
     undo_edit,
 )
 from kiwiresearch.web.family_files import drain_body
-from kiwiresearch.web.guard import allow
+from kiwiresearch.web.guard import requires_role
 from kiwiresearch.web.problems import Refused
 
 CHANGES_PER_PAGE = 50
@@ -60,7 +60,7 @@ def _add_changes(routes: APIRouter, pages: FamilyPages) -> None:
 
 def _add_edits(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.post("/family/{case}/edits")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     async def edit(request: Request, case: CaseId) -> Response:
         sent = await request.form(max_fields=MAX_FIELDS)
         given: dict[str, Any] = {name: str(value) for name, value in sent.items() if value != ""}
@@ -69,20 +69,20 @@ def _add_edits(routes: APIRouter, pages: FamilyPages) -> None:
         return await run_in_threadpool(_make, pages, request, case, given)
 
     @routes.post("/family/{case}/edits/{edit}/undo")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def undo(request: Request, case: CaseId, edit: EditId, person: BackTo = "", cascade: YesNo = "") -> Response:
         undo_edit(pages.families, request, case, edit, cascade=cascade == "yes")
         return _back(pages, request, case, person, undone=edit)
 
     @routes.post("/family/{case}/edits/{edit}/redo")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def redo(request: Request, case: CaseId, edit: EditId, person: BackTo = "") -> Response:
         redo_edit(pages.families, request, case, edit)
         return _back(pages, request, case, person, made=edit)
 
 
 def _make(pages: FamilyPages, request: Request, case: str, given: dict[str, Any]) -> Response:
-    pages.families.access.require_owner(request)
+    pages.families.access.require_family_owner(request)
     # A form sends texts, and the model of the API accepts only a number.
     if "seen" in given and given["seen"].isdecimal():
         given["seen"] = int(given["seen"])
@@ -122,7 +122,7 @@ def _changed_since(pages: FamilyPages, request: Request, case: str, given: dict[
         person = next((one for one in people if one in tree.persons), "")
         facts = record_builder.evidence_records(found, person, wanted, mode) if wanted and person else ()
         values: dict[str, Any] = {
-            "since": edit_history.changes_since(found, tree, given["seen"], *people),
+            "since": edit_history.edits_since(found, tree, given["seen"], *people),
             "seen": edit_history.version_of(found, *people),
             "person": person,
         }
@@ -143,11 +143,11 @@ def _back(pages: FamilyPages, request: Request, case: str, person: str, **notice
 
 def _add_files(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.post("/family/{case}/people/{person}/attachments")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     async def attach(request: Request, case: CaseId, person: Person) -> Response:
         stream = request.stream()
         try:
-            pages.families.access.require_owner(request)
+            pages.families.access.require_family_owner(request)
             file = await uploaded_file(request, stream, empty_remedy=CHOOSE)
         except (Refused, KiwiError):
             await drain_body(stream)

@@ -16,7 +16,7 @@ from kiwiresearch.web.desk.form_file import uploaded_file
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import CaseId
 from kiwiresearch.web.family_files import drain_body, export_response, receive_upload
-from kiwiresearch.web.guard import allow
+from kiwiresearch.web.guard import requires_role
 from kiwiresearch.web.problems import Refused
 
 Privacy = Annotated[PrivacyMode, Query()]
@@ -31,17 +31,17 @@ def add_file_pages(routes: APIRouter, pages: FamilyPages) -> None:
 
 def _add_in(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/import")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def new_import() -> Response:
         return redirect("/family#import")
 
     @routes.post("/family/import")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     async def import_new(request: Request) -> Response:
         return await _receive_file(pages, request, "")
 
     @routes.get("/family/{case}/import")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def import_page(request: Request, case: CaseId) -> Response:
         with pages.families.open_case(request, case, None) as (found, mode):
             # The reports are for the owner: names of files, and what is wrong in them, may name living people.
@@ -51,7 +51,7 @@ def _add_in(routes: APIRouter, pages: FamilyPages) -> None:
         return pages.show(request, "family_import.html", case, "import", largest=MAX_FILE_BYTES, **values)
 
     @routes.post("/family/{case}/import")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     async def import_into(request: Request, case: CaseId) -> Response:
         return await _receive_file(pages, request, case)
 
@@ -60,7 +60,7 @@ async def _receive_file(pages: FamilyPages, request: Request, case: str) -> Resp
     """Pass the file on as it arrives; only the owner may send one, which is checked before any of it is stored."""
     stream = request.stream()
     try:
-        pages.families.access.require_owner(request)
+        pages.families.access.require_family_owner(request)
         file = await uploaded_file(request, stream, empty_remedy=EXPORT_AGAIN)
         job = await receive_upload(pages.families, request, case, file.name, file.parts)
     except (Refused, KiwiError):
@@ -76,6 +76,6 @@ def _add_out(routes: APIRouter, pages: FamilyPages) -> None:
         return pages.show(request, "family_export.html", case, "export", **values)
 
     @routes.get("/family/{case}/file")
-    @allow("reader", "export")
+    @requires_role("reader", "export")
     def file(request: Request, case: CaseId, form: FormatQuery, privacy: Privacy = "public") -> Response:
         return export_response(pages.families, request, case, form, privacy)

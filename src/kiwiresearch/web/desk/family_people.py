@@ -61,7 +61,7 @@ from kiwiresearch.web.families import (
     visible_person,
 )
 from kiwiresearch.web.family_edits import attachments_of
-from kiwiresearch.web.guard import allow
+from kiwiresearch.web.guard import requires_role
 from kiwiresearch.web.runs import REPORT_POLICY
 
 PEOPLE_PER_PAGE = 100
@@ -133,11 +133,11 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
         return Response(content, headers={"Content-Disposition": name}, media_type="text/markdown; charset=utf-8")
 
     @routes.post("/family/{case}/people/{person}/living")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def living(
         request: Request, case: CaseId, person: Person, status: Annotated[LivingStatus, Form()], why: Why
     ) -> Response:
-        pages.families.access.require_owner(request)
+        pages.families.access.require_family_owner(request)
         with pages.families.cases.opened_for_edit(case) as found:
             set_living(found, visible_person(found.store.tree(), person), status, why)
         return redirect(f"/family/{case}/people/{percent(person)}")
@@ -171,13 +171,19 @@ def side_by_side(conflict: NamedConflict, facts: list[LinkedFact]) -> ConflictVi
     for index, (assertion, claim) in enumerate(
         zip(conflict.competing_assertions, conflict.competing_claims, strict=True)
     ):
-        value, belief, rank = assertion.value, assertion.confidence, ranks.get(index, ValueRank(index, index + 1, ""))
+        value, confidence, rank = (
+            assertion.value,
+            assertion.confidence,
+            ranks.get(index, ValueRank(index, index + 1, "")),
+        )
         stated = [fact for fact in facts if (fact.field, fact.value) == (conflict.field, value)]
         quotes = tuple(evidence for fact in stated for evidence in fact.evidence)
         standing = (
             stated[0].standing
             if stated
-            else Standing("accepted" if conflict.recommended_value == value else "competing", confidence_level(belief))
+            else Standing(
+                "accepted" if conflict.recommended_value == value else "competing", confidence_level(confidence)
+            )
         )
         side = ConflictSide(value, claim.source, rank.rank, rank.reason, quotes, standing, tuple(stated))
         sides.append(side)
@@ -282,13 +288,13 @@ def _compared_members(tree: Tree, members: tuple[NamedPerson, ...]) -> tuple[Com
 
 def _add_decisions(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.post("/family/{case}/merges/{merge}/undo")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def undo(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "", cascade: YesNo = "") -> Response:
         undo_merge(pages.families, request, case, merge, why.strip(), cascade=cascade == "yes")
         return redirect(f"/family/{case}/merges")
 
     @routes.post("/family/{case}/merges/{merge}/{decision}")
-    @allow("researcher", "case")
+    @requires_role("researcher", "case")
     def decide(
         request: Request, case: CaseId, merge: MergeId, decision: MergeDecision, why: OptionalWhy = ""
     ) -> Response:

@@ -44,7 +44,7 @@ from kiwiresearch.web.desk.family_frame import FamilyPages, person_options
 from kiwiresearch.web.desk.translations import person_name
 from kiwiresearch.web.families import CaseId, visible_person
 from kiwiresearch.web.family_files import MAX_GENERATIONS, SVG_HEADERS
-from kiwiresearch.web.guard import Privacy, allow
+from kiwiresearch.web.guard import Privacy, requires_role
 from kiwiresearch.web.replies import Json
 from kiwiresearch.web.runs import REPORT_POLICY
 
@@ -180,20 +180,20 @@ Drawn = Annotated[DrawingQuery, Depends(_drawing_query)]
 
 def _add_paper(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/tree.svg")
-    @allow("reader", "export")
+    @requires_role("reader", "export")
     def tree_svg(request: Request, query: Drawn) -> Response:
         layout, tree, how = _drawn(pages, request, query)
         headers = SVG_HEADERS | _attachment("family-tree.svg")
         return Response(svg_file(picture(layout, tree, how)), headers=headers, media_type="image/svg+xml")
 
     @routes.get("/family/{case}/tree.html")
-    @allow("reader", "export")
+    @requires_role("reader", "export")
     def tree_sheets(request: Request, query: Drawn) -> Response:
         page = _printed(pages, request, query)
         return Response(page, headers={"Content-Security-Policy": REPORT_POLICY}, media_type="text/html")
 
     @routes.get("/family/{case}/tree.pdf")
-    @allow("reader", "export")
+    @requires_role("reader", "export")
     def tree_pdf(request: Request, query: Drawn) -> Response:
         page, program = _printed(pages, request, query), pages.context.workspace.settings.browser
         content = page_in_pdf(page, program, instead="The sheets can be printed from the page that shows them.")

@@ -24,7 +24,7 @@ from kiwiresearch.runs import (
 from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import HEADERS, ListPlace, PageRenderer, list_page, redirect
-from kiwiresearch.web.guard import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, requires_role
 from kiwiresearch.web.notes import NotesTarget, named_target, rewrite_note, run_target, set_removed, write_note
 from kiwiresearch.web.run_view import RunView, run_views
 
@@ -124,7 +124,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
         return _list(pages, request, runs.get(run_id), verdict if verdict in VERDICTS else "", page)
 
     @routes.post("/runs/{run_id}/notes")
-    @allow("researcher", "note")
+    @requires_role("researcher", "note")
     def write(
         request: Request,
         run_id: RunId,
@@ -142,7 +142,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
         return _save(pages, request, run, sent)
 
     @routes.post("/runs/{run_id}/notes/{note_id}")
-    @allow("researcher", "note")
+    @requires_role("researcher", "note")
     def change(
         request: Request,
         run_id: RunId,
@@ -173,14 +173,14 @@ def _add_removal(routes: APIRouter, context: ServerContext, jobs: JobQueue, page
         return _done(pages, request, run, NoteSubmission(target_of(run, note), NoteForm(), back, in_place))
 
     @routes.post("/runs/{run_id}/notes/{note_id}/remove")
-    @allow("researcher", "note")
+    @requires_role("researcher", "note")
     def remove(
         request: Request, run_id: RunId, note_id: NoteId, back: Back = "", *, in_place: InPlace = False
     ) -> Response:
         return step(request, run_id, note_id, back, in_place=in_place, gone=True)
 
     @routes.post("/runs/{run_id}/notes/{note_id}/restore")
-    @allow("researcher", "note")
+    @requires_role("researcher", "note")
     def restore(
         request: Request, run_id: RunId, note_id: NoteId, back: Back = "", *, in_place: InPlace = False
     ) -> Response:

@@ -37,7 +37,7 @@ from kiwiresearch.web.desk.pages import PageRenderer
 from kiwiresearch.web.desk.question_history import QuestionHistory
 from kiwiresearch.web.desk.shelf import BookChoices
 from kiwiresearch.web.desk.typed_words import Action, guess_language, other_actions, person_in
-from kiwiresearch.web.guard import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, requires_role
 from kiwiresearch.web.problems import logged_problem, problem_of
 from kiwiresearch.web.streams import StreamSlots, sse_event, sse_response, stream_in_thread
 
@@ -128,7 +128,7 @@ class QuestionPages:
     def _has_model(self) -> bool:
         return bool(self._context.workspace.settings.model_url.strip())
 
-    @allow("reader", "ask")
+    @requires_role("reader", "ask")
     def page(self, request: Request, asked: Annotated[QuestionForm, Query()]) -> Response:
         """The box, and below it the answer, or an empty place that the script fills."""
         browser = browser_to_remember(request)
@@ -155,7 +155,7 @@ class QuestionPages:
         offers = other_actions(words, excluding="ask", person=person_in(self._context, words))
         return tuple(offer for offer in offers if offer[0] != "research")
 
-    @allow("reader", "ask")
+    @requires_role("reader", "ask")
     async def stream(self, request: Request, asked: Annotated[QuestionForm, Form()]) -> Response:
         """The answer as events; an error before the first one still has its own status."""
         events = self._context.asker.events(asked.q, asked.options(with_model=asked.model))

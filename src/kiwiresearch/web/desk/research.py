@@ -35,7 +35,7 @@ from kiwiresearch.web.desk.research_form import (
 )
 from kiwiresearch.web.desk.shelf import BookChoices
 from kiwiresearch.web.families import Families
-from kiwiresearch.web.guard import RoleRouter, allow, current_visitor
+from kiwiresearch.web.guard import RoleRouter, current_visitor, requires_role
 from kiwiresearch.web.job_requests import job_url
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.replies import Json
@@ -287,7 +287,7 @@ class ResearchPages:
             **values,
         )
 
-    @allow("researcher", "research")
+    @requires_role("researcher", "research")
     def start(self, request: Request, form: Annotated[ResearchForm, Form()]) -> Response:
         """Start a run and go to its page; a form with faults is shown again."""
         found = check_form(form, FormOptions(self._settings, self._books.all()))
@@ -330,26 +330,26 @@ class ResearchPages:
             headers={"Cache-Control": "no-store"},
         )
 
-    @allow("researcher", "stop")
+    @requires_role("researcher", "stop")
     def stop(self, job_id: JobId) -> Response:
         job = job_requests.cancel_job(self._jobs, job_id)
         return redirect(job_address(job.id) + ("?stopping=1" if job.is_open else ""))
 
-    @allow("researcher", "resume")
+    @requires_role("researcher", "resume")
     def resume(self, job_id: JobId) -> Response:
         """Resume a job; one that cannot be resumed is only shown."""
         if self._jobs.get(job_id).is_resumable:
             job_requests.resume_job(self._jobs, job_id)
         return redirect(job_address(job_id))
 
-    @allow("researcher", "resume")
+    @requires_role("researcher", "resume")
     def finish(self, job_id: JobId) -> Response:
         """Write the brief from the pages that were read; a job that cannot do that is only shown."""
         if self._views.get(job_id).can_be_written:
             job_requests.resume_job(self._jobs, job_id, read_no_more=True)
         return redirect(job_address(job_id))
 
-    @allow("researcher", "remove")
+    @requires_role("researcher", "remove")
     def remove(self, job_id: JobId) -> Response:
         """Remove a job that produced nothing; any other is only shown."""
         view = self._views.get(job_id)

@@ -52,7 +52,7 @@ from kiwiresearch.web.desk.pages import ListPlace, PageRenderer, list_page
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
 from kiwiresearch.web.desk.timeline import date_of_moment
 from kiwiresearch.web.exports import Kinds, Questions, download_response
-from kiwiresearch.web.guard import RoleRouter, allow, current_visitor
+from kiwiresearch.web.guard import RoleRouter, current_visitor, requires_role
 from kiwiresearch.web.run_view import RunName, RunView, run_views
 from kiwiresearch.zim import EntryRef
 
@@ -326,7 +326,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
 
     # Not a coroutine: making a file takes time, and must not block other requests.
     @routes.get("/runs/{run_id}/export/{format_name}")
-    @allow("reader", "export")
+    @requires_role("reader", "export")
     def download(
         run_id: RunName,
         format_name: Annotated[str, Path(max_length=40)],

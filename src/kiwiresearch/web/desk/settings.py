@@ -19,7 +19,7 @@ from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.desk.reading import TEXT_SIZES, text_size
 from kiwiresearch.web.desk.shelf import DeskState
 from kiwiresearch.web.desk.sign_in_forms import off_lock
-from kiwiresearch.web.guard import OwnerAccess, RoleRouter, allow
+from kiwiresearch.web.guard import OwnerAccess, RoleRouter, requires_role
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.workspace import (
     RANGES,
@@ -167,13 +167,13 @@ class SettingPages:
         came_from: Annotated[str, Query(alias="next", max_length=2_000)] = "",
     ) -> Response:
         """The settings; `saved` is the group that was just saved, and `came_from` the page to return to after that."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         return self._show(request, saved=saved, came_from=came_from)
 
-    @allow("owner", "manage")
+    @requires_role("owner", "manage")
     async def save(self, request: Request) -> Response:
         """Save what was changed in one group of the page."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         form = await request.form(max_files=0, max_fields=100)
         return await run_in_threadpool(self._save, request, form)
 

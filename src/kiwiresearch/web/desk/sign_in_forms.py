@@ -24,10 +24,10 @@ from kiwiresearch.web.guard import (
     RoleRouter,
     UserAuthenticator,
     WrongPassword,
-    allow,
     client_of,
     current_visitor,
     matching_name,
+    requires_role,
     set_sign_in_cookie,
 )
 from kiwiresearch.web.peers import command_for_others, is_only_for_this_machine
@@ -104,10 +104,10 @@ class SignInSetupPages:
             self._accounts.require_users(request)  # there are none, as for programs
         return self._show(request, is_off=off)
 
-    @allow("owner", "manage")
+    @requires_role("owner", "manage")
     def turn_off(self, request: Request) -> Response:
         """Let in everybody on this machine again; users and their passwords are kept."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         workspace = self._context.workspace
         with self._handover_lock:
             if workspace.settings.serve.users:
@@ -119,10 +119,10 @@ class SignInSetupPages:
                 self._questions.hand_over(browser_of(request), who.name, who.since, to_browser=True)
         return redirect("/people?off=1")
 
-    @allow("owner", "manage")
+    @requires_role("owner", "manage")
     def turn_on(self, request: Request, typed: Annotated[FirstOwnerForm, Form()]) -> Response:
         """Make the first owner, let in only users from now on, and sign this browser in."""
-        self._access.require_owner(request)
+        self._access.require_server_owner(request)
         if self._lock():
             return self._show(request, typed)
         if fault := typed.fault():

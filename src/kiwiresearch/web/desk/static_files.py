@@ -46,7 +46,7 @@ class StaticFile:
 
     content: bytes
     type: str
-    mark: str
+    content_hash: str
     """Changes with the content."""
 
 
@@ -70,7 +70,7 @@ def _found(folder: Traversable, before: str = "") -> Iterator[tuple[str, StaticF
 
 def file_address(name: str) -> str:
     """The address of a file, with the hash of its content."""
-    return f"{URL_PREFIX}{static_files()[name].mark}/{name}"
+    return f"{URL_PREFIX}{static_files()[name].content_hash}/{name}"
 
 
 def has_file(name: str) -> bool:
@@ -82,14 +82,15 @@ def router() -> APIRouter:
     """The route to all files; the hash in an address only distinguishes versions for caches."""
     routes = RoleRouter("stranger")
 
-    @routes.api_route(URL_PREFIX + "{mark}/{name:path}", methods=["GET", "HEAD"], include_in_schema=False)
-    def file(request: Request, mark: str, name: str) -> Response:
+    @routes.api_route(URL_PREFIX + "{content_hash}/{name:path}", methods=["GET", "HEAD"], include_in_schema=False)
+    def file(request: Request, content_hash: str, name: str) -> Response:
         found = static_files().get(name)
         if found is None:
             raise PageNotFound(f"The web interface has no file {name!r}.", remedy="Reload the page.")
-        caching = CACHE_FOREVER if mark == found.mark else "no-cache"
-        headers = {"ETag": f'"{found.mark}"', "Cache-Control": caching, "Content-Security-Policy": NOTHING_ALLOWED}
-        if f'"{found.mark}"' in request.headers.get("if-none-match", ""):
+        caching = CACHE_FOREVER if content_hash == found.content_hash else "no-cache"
+        tag = f'"{found.content_hash}"'
+        headers = {"ETag": tag, "Cache-Control": caching, "Content-Security-Policy": NOTHING_ALLOWED}
+        if tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
         return Response(found.content, headers=headers, media_type=found.type)
 

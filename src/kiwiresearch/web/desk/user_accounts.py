@@ -1,4 +1,4 @@
-"""Pages for owners: users, roles, limits, passwords, links, tokens and the audit; and the policy page for everybody."""
+"""Pages for owners: users, roles, limits, passwords, links, tokens, audit log; and the policy page for everybody."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kiwiresearch.errors import BadUsage
 from kiwiresearch.store import ROLES, Audit, AuditProblem, NewLink, NewToken, PasswordFault, password_fault
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import PageRenderer, redirect
-from kiwiresearch.web.guard import ROUTE_ACTIONS, Accounts, RoleRouter, allow, current_visitor
+from kiwiresearch.web.guard import ROUTE_ACTIONS, Accounts, RoleRouter, current_visitor, requires_role
 from kiwiresearch.web.peers import address_to_share, command_for_others
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.users import MAX_NAME, MAX_SENT_PASSWORD, LinkId, TokenId, link_address
@@ -39,7 +39,7 @@ Switch = Annotated[int, Query(ge=0, le=1)]
 
 @dataclass(frozen=True, slots=True)
 class AuditCheck:
-    """The result of checking the audit."""
+    """The result of checking the audit log."""
 
     wanted_head: str
     """The hash to look for; empty if none was given."""
@@ -50,7 +50,7 @@ class AuditCheck:
 
 
 def check_audit(audit: Audit, head: str) -> AuditCheck:
-    """Check the audit, and whether it still has the row of an earlier head."""
+    """Check the audit log, and whether it still has the row of an earlier head."""
     end = audit.head()  # read first, so that the check covers it
     return AuditCheck(head, audit.has_head(head), audit.first_problem(), end)
 
@@ -60,7 +60,7 @@ def audit_router(context: ServerContext, accounts: Accounts, pages: PageRenderer
     routes = RoleRouter("owner", include_in_schema=False)
 
     @routes.get("/audit")
-    @allow("owner", "audit")
+    @requires_role("owner", "audit")
     def audit(
         request: Request,
         user: TypedFilter = "",
@@ -98,7 +98,7 @@ def audit_router(context: ServerContext, accounts: Accounts, pages: PageRenderer
         )
 
     @routes.get("/profile")
-    @allow("reader")
+    @requires_role("reader")
     def profile(request: Request) -> Response:
         policy = context.workspace.settings.policy
         out = hidden_books(context.workspace.shelf_file.books(), policy)

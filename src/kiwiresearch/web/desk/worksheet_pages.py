@@ -26,7 +26,7 @@ from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.desk.typed_words import pages_like, pages_named
 from kiwiresearch.web.exports import Kinds, Questions
-from kiwiresearch.web.guard import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, requires_role
 from kiwiresearch.web.run_view import run_views
 from kiwiresearch.web.search import Title, read_page
 from kiwiresearch.web.worksheets import WorksheetFormat, worksheet_response
@@ -43,7 +43,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
     routes, runs = RoleRouter("researcher", include_in_schema=False), run_views(context, jobs)
 
     @routes.get("/worksheet")
-    @allow("researcher", "export")
+    @requires_role("researcher", "export")
     def worksheet(
         request: Request,
         book: Annotated[str, Query(max_length=500)] = "",

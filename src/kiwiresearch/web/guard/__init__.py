@@ -14,10 +14,10 @@ if TYPE_CHECKING:
         FamilyAccess,
         OwnerAccess,
         Privacy,
-        check_family_owner,
+        check_family_owner_setting,
         current_visitor,
-        require_own,
-        require_role,
+        refuse_without_role,
+        require_creator_or_owner,
         set_sign_in_cookie,
     )
     from kiwiresearch.web.guard.limits import GRACE_S, Shutdown, client_of
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
         is_typed_or_bookmarked,
     )
     from kiwiresearch.web.guard.responses import DEFAULT_HEADERS
-    from kiwiresearch.web.guard.roles import ROUTE_ACTIONS, LazyRoute, RoleRouter, allow
+    from kiwiresearch.web.guard.roles import ROUTE_ACTIONS, LazyRoute, RoleRouter, requires_role
     from kiwiresearch.web.guard.setup import (
         Accounts,
         Handover,
-        RoleCheck,
+        McpRoleCheck,
         Successor,
         WrongPassword,
         add_checks,
         check_owners,
+        make_role_checker,
         open_accounts,
-        role_check,
     )
     from kiwiresearch.web.guard.users import UserAuthenticator
 else:

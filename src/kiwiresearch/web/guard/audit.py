@@ -1,4 +1,4 @@
-"""Actions of users, written to the audit before they get the reply."""
+"""Actions of users, written to the audit log before they get the reply; roles and daily limits for tools of MCP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kiwiresearch.errors import KiwiError, LimitReached
 from kiwiresearch.store import Audit
 from kiwiresearch.text import is_searchable, printable
-from kiwiresearch.web.guard.identity import SIGN_IN_PATH, Visitor, current_visitor, is_sign_in_link, require_role
+from kiwiresearch.web.guard.identity import SIGN_IN_PATH, Visitor, current_visitor, is_sign_in_link, refuse_without_role
 from kiwiresearch.web.guard.limits import client_of
 from kiwiresearch.web.guard.requests import FORM, MCP_PATH, SAFE_METHODS, HttpLayer, is_upload
 from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule, rule_of_route
@@ -28,7 +28,8 @@ from kiwiresearch.web.problems import Problem, log, problem_of, refuse
 from kiwiresearch.zim import Policy
 
 SIGN_IN_ACTION = "login"  # as the log has always called it
-REFUSED = "refused"
+REFUSED_ACTION = "refused"
+"""The action of a request that the visitor's role does not include, and that has no name of its own."""
 ASK = "ask"
 AUDITED_TOOLS = frozenset({ASK, "research"})
 """MCP tools whose use is recorded like that of our own routes."""
@@ -110,7 +111,7 @@ def asked_words(scope: Scope, body: bytes) -> str:
 
 
 def _clean(words: str) -> str:
-    """Words as the audit stores them: printable, valid UTF-8, on one line and at most MAX_SUBJECT characters."""
+    """Words as the audit log stores them: printable, valid UTF-8, on one line and at most MAX_SUBJECT characters."""
     return " ".join(printable(words[:MAX_SUBJECT]).split()).encode("utf-8", "replace").decode("utf-8")
 
 
@@ -148,12 +149,14 @@ def _json(body: bytes) -> Any:
         return None
 
 
-TOO_OFTEN = 429
-REFUSALS = frozenset({401, 403, TOO_OFTEN})
+TOO_MANY_REQUESTS = 429
+REFUSALS = frozenset({401, 403, TOO_MANY_REQUESTS})
 FIRST_FAILURE_STATUS = 400
 FAULT_STATUS = 500
 DONE = "done"
+REFUSED_OUTCOME = "refused"
 PROFILE = "profile"
+"""The action that records with which policy (`zim/policy.py`) a server starts; the name is stored."""
 COUNTED = "counted_questions"
 
 Now = Callable[[], str]
@@ -161,22 +164,25 @@ Now = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class AuditLog:
-    """The audit, the clock for it, and whether it stores people's own words."""
+    """The audit log of the store, the clock for it, and whether it stores people's own words."""
 
     audit: Audit
     now: Now
     with_words: bool = False
-    open_questions: Counter[str] = field(default_factory=Counter)
-    """Questions of each user that are not in the audit yet, since their replies are still being made."""
+    pending_questions: Counter[str] = field(default_factory=Counter)
+    """Questions of each user that are not in the audit log yet, since their replies are still being made."""
     count_lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 class AuditRecorder(HttpLayer):
     """Records the uses that routes have a name for, and refusals; what people asked only if the settings say so.
 
-    Rows are written before the reply is sent, so nobody has a reply that the audit does not know of; only a request
-    that timed out gets its reply first. If the audit cannot be written, the server's log says so: what was done
-    cannot be undone.
+    It reads the body of a call of an MCP tool, so it also refuses those that the visitor's role or daily limit does
+    not allow; for other routes `make_role_checker` does so.
+
+    Rows are written before the reply is sent, so nobody has a reply that the audit log does not know of; only a
+    request that timed out gets its reply first. If the audit log cannot be written, the server's log says so: what
+    was done cannot be undone.
     """
 
     def __init__(self, app: ASGIApp, *, audit_log: AuditLog) -> None:
@@ -196,7 +202,7 @@ class AuditRecorder(HttpLayer):
             await exchange.read_body()
         try:
             problem = (
-                await run_in_threadpool(self._refusal, scope, exchange.body) if scope["path"] == MCP_PATH else None
+                await run_in_threadpool(self._tool_refusal, scope, exchange.body) if scope["path"] == MCP_PATH else None
             )
             if problem is None:
                 await self._app(scope, exchange.receive, exchange.send)
@@ -208,42 +214,45 @@ class AuditRecorder(HttpLayer):
         finally:
             await exchange.record_once()
 
-    def _refusal(self, scope: Scope, body: bytes) -> Problem | None:
-        """Why a tool may not be called: all tools share one address, so its role alone cannot decide."""
+    def _tool_refusal(self, scope: Scope, body: bytes) -> Problem | None:
+        """Why an MCP tool may not be called; a question that may be asked is counted.
+
+        All tools share one address, so the role of that address alone cannot decide.
+        """
         try:
             for tool in tools_in(body):
                 if tool == ASK:
-                    count_question(self._audit_log, scope)
+                    reserve_question(self._audit_log, scope)
                 else:
-                    require_role("researcher")
+                    refuse_without_role("researcher")
         except KiwiError as problem:
             return problem_of(problem)
         return None
 
     def _action(self, scope: Scope, exchange: _Exchange) -> str:
         who: Visitor | None = scope.get("state", {}).get("visitor")
-        action = action_of(scope, exchange.body) or (REFUSED if _lacks_role(scope, who) else "")
-        is_guessing = action == SIGN_IN_ACTION and exchange.status == TOO_OFTEN  # if recorded, they could fill the disk
+        action = action_of(scope, exchange.body) or (REFUSED_ACTION if _lacks_role(scope, who) else "")
+        # If recorded, guesses could fill the disk.
+        is_guessing = action == SIGN_IN_ACTION and exchange.status == TOO_MANY_REQUESTS
         return "" if is_guessing else action
 
     def _record(self, scope: Scope, exchange: _Exchange, action: str) -> None:
-        """Write a row; a question is then counted in the audit, and no longer among the open ones."""
+        """Write a row; a question is then counted in the audit log, and no longer among the pending ones."""
         with self._audit_log.count_lock:
             try:
                 self._write(scope, exchange, action)
             except Exception:
                 log.exception("The audit log could not be written.")
             finally:
-                self._audit_log.open_questions.subtract(scope.get("state", {}).pop(COUNTED, []))
+                self._audit_log.pending_questions.subtract(scope.get("state", {}).pop(COUNTED, []))
 
     def _write(self, scope: Scope, exchange: _Exchange, action: str) -> None:
         who: Visitor | None = scope.get("state", {}).get("visitor")
         subject = subject_id(scope, action, exchange.location)
         if self._audit_log.with_words:
             subject = asked_words(scope, exchange.body) or subject
-        outcome = (
-            "refused" if exchange.status in REFUSALS else "failed" if exchange.status >= FIRST_FAILURE_STATUS else DONE
-        )
+        outcome = "failed" if exchange.status >= FIRST_FAILURE_STATUS else DONE
+        outcome = REFUSED_OUTCOME if exchange.status in REFUSALS else outcome
         # The template of the address, because the address itself may contain what somebody asked or searched for.
         details = {"status": exchange.status, "way": f"{scope['method']} {template_of(scope)}".strip()}
         name, at = who.name if who else "", self._audit_log.now()
@@ -290,21 +299,24 @@ def _lacks_role(scope: Scope, who: Visitor | None) -> bool:
     return bool(template_of(scope)) and who is not None and role != "stranger" and not who.may(role)
 
 
-def count_question(audit_log: AuditLog, scope: Scope) -> None:
-    """Refuse a question beyond the daily limit of a user; the audit has those that were answered."""
+def reserve_question(audit_log: AuditLog, scope: Scope) -> None:
+    """Count a question of a user as pending; LimitReached if it is beyond their daily limit.
+
+    The audit log has those that were answered.
+    """
     who, limit = current_visitor(), current_visitor().limits.questions_a_day
     if not (who.name and limit):
         return
     at = datetime.fromisoformat(audit_log.now())
     day = at.replace(hour=0, minute=0, second=0, microsecond=0)
-    # Counted under a lock together with those still open, so that many at once cannot get past the limit.
+    # Counted under a lock together with those still pending, so that many at once cannot get past the limit.
     with audit_log.count_lock:
         since = max(day.isoformat(timespec="seconds"), who.since)  # an earlier user may have had this name
         # At most `limit` rows are read: whether there are more makes no difference.
         rows = audit_log.audit.rows(user=who.name, action=ASK, outcome=DONE, since=since, limit=limit)
-        is_over = len(rows) + audit_log.open_questions[who.name] >= limit
+        is_over = len(rows) + audit_log.pending_questions[who.name] >= limit
         if not is_over:
-            audit_log.open_questions[who.name] += 1
+            audit_log.pending_questions[who.name] += 1
             scope["state"].setdefault(COUNTED, []).append(who.name)
     if is_over:
         left = day + timedelta(days=1) - at
@@ -319,7 +331,7 @@ def record_wrong_token(audit_log: AuditLog, scope: Scope) -> None:
     """Record a request with a token that nobody has; what it asked for is not recorded."""
     details = {"status": 401, "way": f"{scope['method']} with a token"}
     try:
-        audit_log.audit.add(audit_log.now(), "", client_of(scope), SIGN_IN_ACTION, "", "refused", details)
+        audit_log.audit.add(audit_log.now(), "", client_of(scope), SIGN_IN_ACTION, "", REFUSED_OUTCOME, details)
     except Exception:
         log.exception("The audit log could not be written.")
 
@@ -329,4 +341,4 @@ def record_policy(audit_log: AuditLog, policy: Policy) -> None:
     last = audit_log.audit.rows(action=PROFILE, limit=1, newest_first=True)
     if (last[0].subject if last else "") != policy.fingerprint:
         details = {"name": policy.name, "rules": len(policy.hidden), "books": len(policy.books)}
-        audit_log.audit.add(audit_log.now(), "", "server", PROFILE, policy.fingerprint, "done", details)
+        audit_log.audit.add(audit_log.now(), "", "server", PROFILE, policy.fingerprint, DONE, details)

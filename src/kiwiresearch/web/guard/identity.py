@@ -45,13 +45,13 @@ class Visitor:
         """Whether this user's role includes the given one."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
-    def may_change(self, whose: str, made: str = "") -> bool:
-        """Whether this user may change the work of `whose`: their own, and as an owner everybody's.
+    def may_change(self, creator: str, created_at: str = "") -> bool:
+        """Whether this user may change the work of `creator`: their own, and as an owner everybody's.
 
-        What was `made` before this user was added belongs to an earlier user of the same name.
+        What was created before this user was added belongs to an earlier user of the same name.
         """
         # Both are times in UTC in the same form, so they can be compared as text.
-        is_theirs = whose == self.name and (not made or made >= self.since)
+        is_theirs = creator == self.name and (not created_at or created_at >= self.since)
         return self.role == "owner" or (self.may("researcher") and is_theirs)
 
 
@@ -66,16 +66,17 @@ def current_visitor() -> Visitor:
     return CURRENT_VISITOR.get()
 
 
-def require_role(role: Role) -> None:
-    """Refuse what the visitor may not do."""
+def refuse_without_role(role: Role) -> None:
+    """Refuse the visitor unless their role includes this one."""
     if not current_visitor().may(role):
         raise NotAllowed(f"Only {WHO_MAY[role]} can do this.", remedy=ASK_AN_OWNER)
 
 
-def require_own(whose: str, made: str = "") -> None:
-    """Refuse to change the work of another user."""
-    if not current_visitor().may_change(whose, made):
-        raise NotAllowed(f"Only {repr(whose) if whose else 'its creator'} and owners can do this.", remedy=ASK_AN_OWNER)
+def require_creator_or_owner(creator: str, created_at: str = "") -> None:
+    """Refuse to change the work of another user, except for owners."""
+    if not current_visitor().may_change(creator, created_at):
+        who = repr(creator) if creator else "its creator"
+        raise NotAllowed(f"Only {who} and owners can do this.", remedy=ASK_AN_OWNER)
 
 
 COOKIE = "kiwiresearch_token"
@@ -94,8 +95,8 @@ PUBLIC_PATHS = frozenset({HEALTH, SIGN_IN_PATH, LANGUAGE, THEME}) | APP_FILES
 TOKEN_NEEDED = Problem(
     401,
     "Token needed",
-    "You need a token to use this server.",
-    "Send it as 'Authorization: Bearer TOKEN', or open /login in a browser.",
+    "Sign in to use this server, or send a token.",
+    "Open /login in a browser, or send the token as 'Authorization: Bearer TOKEN'.",
     (("WWW-Authenticate", "Bearer"),),
 )
 
@@ -136,7 +137,7 @@ def is_sign_in_link(scope: Scope) -> bool:
 
 
 def is_public(scope: Scope) -> bool:
-    """Whether strangers may use this path."""
+    """Whether strangers may use this path, where users or a token are needed for others."""
     return scope["path"] in PUBLIC_PATHS or scope["path"].startswith(STATIC_PATH)
 
 
@@ -162,7 +163,7 @@ ExportPrivacy = Annotated[
 ]
 
 
-def check_family_owner(serve: ServeSettings) -> None:
+def check_family_owner_setting(serve: ServeSettings) -> None:
     """Refuse to open families to this machine if others may reach the server through it."""
     if serve.family_owner and not (serve.token or serve.users) and (serve.public_url or serve.hosts):
         raise BadSettings(
@@ -199,7 +200,8 @@ class OwnerAccess:
             return False
         return request.client is not None and is_loopback(request.client.host)
 
-    def require_owner(self, request: Request) -> None:
+    def require_server_owner(self, request: Request) -> None:
+        """Refuse to change books and settings, except for an owner: see `may_manage`."""
         if not self.may_manage(request):
             raise Refused(403, "Only an owner can change books and settings.", MANAGE_REMEDY)
 
@@ -218,7 +220,7 @@ class FamilyAccess:
             return not getattr(request.state, "is_stranger", True) and current_visitor().role == "owner"
         if self._serve.token:
             return not getattr(request.state, "is_stranger", True)
-        # `check_family_owner` refused to start if the settings name a public address, so no proxy is in between.
+        # If the settings name a public address, `check_family_owner_setting` refused to start: no proxy is in between.
         return request.client is not None and is_loopback(request.client.host)
 
     def privacy_mode(self, request: Request, wanted: PrivacyMode | None = None) -> PrivacyMode:
@@ -228,7 +230,7 @@ class FamilyAccess:
             raise Refused(403, "Only an owner can see this.", OWNER_REMEDY)
         return wanted or allowed
 
-    def require_owner(self, request: Request) -> None:
-        """Refuse what only the owner may do: it could reveal a living person, or use the network."""
+    def require_family_owner(self, request: Request) -> None:
+        """Refuse what only an owner who sees the living may do: it could reveal a living person, or use the network."""
         if not self.may_see_living(request):
             raise Refused(403, "Only an owner can do this.", OWNER_REMEDY)

@@ -92,7 +92,7 @@ def client_of(scope: Scope) -> str:
 
 
 class AnonymousRateLimit(HttpLayer):
-    """Refuses clients that send too many requests, if there is neither a token nor users.
+    """Refuses clients that send too many requests, if there is neither a token nor users; then nobody is a stranger.
 
     With a token `TokenCheck` does so, with users `UserCheck`.
     """

@@ -117,7 +117,7 @@ class PasswordCheck:
         raise LimitReached(
             "Too many wrong passwords or links were entered.",
             retry_after_s=wait_s,
-            remedy=f"Try again in {math.ceil(wait_s)} s with the correct password.",
+            remedy=f"Try again in {math.ceil(wait_s)} s with the correct password or link.",
         )
 
     def _give_back(self, limits: Sequence[Limit]) -> None:

@@ -244,7 +244,7 @@ class RequestAddress(HttpLayer):
 BODY_TIMEOUT_S = 30.0
 """How long a client may take to send the body it announced."""
 
-TOO_LARGE = 413
+TOO_LARGE_STATUS = 413
 MAX_DRAINED = 4 * 2**20  # bytes read of a body beyond the limit, before the connection is closed
 DRAIN_TIMEOUT_S = 2.0
 
@@ -315,7 +315,7 @@ class BodyCheck(HttpLayer):
             if body is None and not limit.cancelled_caught:
                 return  # the client has disconnected
             problem = self._too_large() if body else TOO_SLOW
-        elif problem.status == TOO_LARGE and "expect" not in Headers(scope=scope):
+        elif problem.status == TOO_LARGE_STATUS and "expect" not in Headers(scope=scope):
             with anyio.move_on_after(DRAIN_TIMEOUT_S):
                 await self._read(receive)
         await refuse(problem, scope, receive, send)
@@ -374,7 +374,7 @@ class BodyCheck(HttpLayer):
 
     def _too_large(self) -> Problem:
         return Problem(
-            TOO_LARGE,
+            TOO_LARGE_STATUS,
             "Too large",
             f"A request can be {self._max_bytes // 1024:,} KB at most.",
             "Send less, or raise 'max_body_kb' under [serve] in the settings.",

@@ -1,4 +1,4 @@
-"""The minimum role for a route and its name in the audit, both declared at the route."""
+"""The minimum role for a route and its name in the audit log, both declared at the route."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from starlette.types import Receive, Scope, Send
 from kiwiresearch.store import Role
 
 RequiredRole = Role | Literal["stranger"]
-"""'stranger' is for what everybody may see: that the server is up, and the sign-in page."""
+"""'stranger' is for what everybody may use without signing in, such as the sign-in page; `is_public`
+(`identity.py`) knows these paths."""
 
 RouteAction = Literal["ask", "audit", "case", "export", "manage", "note", "remove", "research", "resume", "stop"]
 ROUTE_ACTIONS: tuple[RouteAction, ...] = get_args(RouteAction)
@@ -27,7 +28,7 @@ E = TypeVar("E", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class RoleRule:
-    """Who may use a route, and under which name the audit records it; without a name it is not recorded."""
+    """Who may use a route, and under which name the audit log records it; without a name it is not recorded."""
 
     role: RequiredRole
     action: RouteAction | Literal["", "undeclared"] = ""
@@ -40,8 +41,8 @@ MCP_RULE = RoleRule("reader")
 """All tools for models share one address; whether a role may call one of them is checked with the call."""
 
 
-def allow(role: RequiredRole, action: RouteAction | Literal[""] = "") -> Callable[[E], E]:
-    """Declare the minimum role of an endpoint, and its name in the audit.
+def requires_role(role: RequiredRole, action: RouteAction | Literal[""] = "") -> Callable[[E], E]:
+    """Declare the minimum role of an endpoint, and its name in the audit log.
 
     Families: readers see what may be published. The living, and decisions that could reveal them, also need the
     permission of `family_owner`.
@@ -55,10 +56,10 @@ def allow(role: RequiredRole, action: RouteAction | Literal[""] = "") -> Callabl
     return declare
 
 
-async def check_role(request: Request) -> None:
-    """Refuse a visitor who lacks the role of the route, where the server has users."""
+async def role_dependency(request: Request) -> None:
+    """On a server with users: refuse a visitor who lacks the role of the route, or has no questions left today."""
     # Read without a default: an app that was built without saying so serves nothing.
-    check: Callable[[Request], None] | None = request.app.state.role_check
+    check: Callable[[Request], None] | None = request.app.state.role_checker
     if check is not None:
         await run_in_threadpool(check, request)
 
@@ -94,19 +95,19 @@ class LazyRoute(Route):
 
 
 class RoleRouter(APIRouter):
-    """Routes that need the same role, except for those that `allow` marks.
+    """Routes that need the same role, except for those that `requires_role` marks.
 
     They are complete as they are: an app takes over its routes. `include_router` would build each of them once more.
     """
 
     def __init__(self, role: RequiredRole, *, route_class: type[APIRoute] = APIRoute, **options: Any) -> None:
-        super().__init__(dependencies=[Depends(check_role)], generate_unique_id_function=operation_id, **options)
+        super().__init__(dependencies=[Depends(role_dependency)], generate_unique_id_function=operation_id, **options)
         self.route_class = functools.partial(LazyRoute, route_class)  # type: ignore[assignment]
         self._role = role
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         if "role_rule" not in endpoint.__dict__:
-            allow(self._role)(endpoint)
+            requires_role(self._role)(endpoint)
         super().add_api_route(path, endpoint, **options)
 
 

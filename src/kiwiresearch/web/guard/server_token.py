@@ -1,4 +1,4 @@
-"""A server's one token: who shows it, and how many wrong ones may be tried."""
+"""A server's one token: which requests carry it, and how many wrong ones may be tried."""
 
 from __future__ import annotations
 
@@ -28,9 +28,17 @@ MAX_WRONG_TOKENS_PER_MINUTE_OVERALL = 100
 ALL_CLIENTS = "all"
 
 
-def too_many_tokens(wait_s: float) -> LimitReached:
+def count_token_try(tries: Buckets, client: str) -> None:
+    """Count a try, for the client and for all together; LimitReached if there were too many."""
+    if wait_s := tries.take(client):
+        raise too_many_wrong_tokens(wait_s, "from your address")
+    if wait_s := tries.take(ALL_CLIENTS, MAX_WRONG_TOKENS_PER_MINUTE_OVERALL):
+        raise too_many_wrong_tokens(wait_s, "to this server")
+
+
+def too_many_wrong_tokens(wait_s: float, where: str) -> LimitReached:
     return LimitReached(
-        "Too many wrong tokens were sent from your address.",
+        f"Too many wrong tokens were sent {where}.",
         retry_after_s=wait_s,
         remedy=f"Try again in {math.ceil(wait_s)} s with the correct token.",
     )
@@ -40,7 +48,7 @@ class TokenTries:
     """Limits wrong tokens: people choose the token, so it may be one that can be guessed.
 
     A client that has tried too often must wait, even with the right token: otherwise the limit would not slow a
-    guesser down. An address that has shown it before need not wait, so that guessing locks nobody out.
+    guesser down. An address that has sent it before need not wait, so that guessing locks nobody out.
     """
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -55,8 +63,7 @@ class TokenTries:
                 self._known.move_to_end(client)
                 return True
             # Counted for the right token too, and given back: a client that has to wait must not learn it was right.
-            if wait_s := self._tries.take(client) or self._tries.take(ALL_CLIENTS, MAX_WRONG_TOKENS_PER_MINUTE_OVERALL):
-                raise too_many_tokens(wait_s)
+            count_token_try(self._tries, client)
             if is_right:
                 self._tries.give_back(client)
                 self._tries.give_back(ALL_CLIENTS)
@@ -85,20 +92,20 @@ class ServerToken:
         return hmac.compare_digest(self._right, _digest(text))
 
     def admits(self, scope: Scope) -> bool:
-        """Whether a request carries it; LimitReached if its client has sent too many wrong ones."""
+        """Whether a request carries the token, counting a wrong one; LimitReached after too many."""
         text = sent_token(scope)
         if text is None:
             return self.is_authenticated(scope)
         return self._tries.check(client_of(scope), is_right=self.is_right(text))
 
     def is_authenticated(self, scope: Scope) -> bool:
-        """Whether a request carries it: in its header, or in a cookie if one of our pages sent it."""
+        """Whether a request carries the token in its header, or its cookie from one of our pages; counts nothing."""
         text = sent_token(scope)
         if text is not None:
             return self.is_right(text)
         headers = Headers(scope=scope)
-        is_ours = is_browser_path(scope) or is_from_own_page(headers)
-        return is_ours and hmac.compare_digest(_digest(cookie_in(headers)), _digest(self.cookie))
+        accepts_cookie = is_browser_path(scope) or is_from_own_page(headers)
+        return accepts_cookie and hmac.compare_digest(_digest(cookie_in(headers)), _digest(self.cookie))
 
 
 def sent_token(scope: Scope) -> str | None:

@@ -1,4 +1,4 @@
-"""Sets up users and audit from the settings, and adds all checks in order."""
+"""Sets up users and audit log from the settings, and adds all checks in order."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from kiwiresearch.web.guard.audit import (
     AuditLog,
     AuditRecorder,
     action_of,
-    count_question,
     record_policy,
+    reserve_question,
     rule_of,
 )
 from kiwiresearch.web.guard.identity import (
     TOKEN_NEEDED,
     current_visitor,
-    require_role,
+    refuse_without_role,
     set_sign_in_cookie,
 )
 from kiwiresearch.web.guard.limits import (
@@ -52,7 +52,7 @@ class WrongPassword(BadUsage):
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """The users, the audit and the token of a server; None for those that the settings do not ask for."""
+    """The users, the audit log and the token of a server; None for those that the settings do not ask for."""
 
     store: Store | None = None
     authenticator: UserAuthenticator | None = None
@@ -86,7 +86,7 @@ class Accounts:
             set_sign_in_cookie(response, request, self.authenticator.cookie_of(found.id))
 
     def require_audit(self) -> Audit:
-        """The audit; 404 if the server has none."""
+        """The audit log; 404 if the server has none."""
         if self.audit_log is None:
             raise Refused(
                 404, "This server has no audit log.", "To keep one, set 'audit = true' under [serve] in the settings."
@@ -95,7 +95,7 @@ class Accounts:
 
 
 def open_accounts(workspace: Workspace) -> Accounts:
-    """The users and the audit that the settings ask for."""
+    """The users and the audit log that the settings ask for."""
     serve = workspace.settings.serve
     token = ServerToken(serve.token) if serve.token else None
     if not (serve.users or serve.audit):
@@ -120,31 +120,34 @@ def check_owners(workspace: Workspace) -> None:
         )
 
 
-def role_check(audit_log: AuditLog) -> Callable[[Request], None]:
-    """Refuses visitors without the role of a route, and questions beyond the daily limit."""
+def make_role_checker(audit_log: AuditLog) -> Callable[[Request], None]:
+    """A function that refuses visitors without the role of a route, and counts and limits the questions of a day.
 
-    def admit(request: Request) -> None:
+    `role_dependency` calls it for each request to a route.
+    """
+
+    def check(request: Request) -> None:
         rule = rule_of(request.scope)
-        _check(rule, is_stranger=getattr(request.state, "is_stranger", True))
+        _enforce(rule, is_stranger=getattr(request.state, "is_stranger", True))
         if action_of(request.scope, b"") == ASK:
-            count_question(audit_log, request.scope)
+            reserve_question(audit_log, request.scope)
 
-    return admit
+    return check
 
 
-def _check(rule: RoleRule, *, is_stranger: bool) -> None:
+def _enforce(rule: RoleRule, *, is_stranger: bool) -> None:
     if rule.role == "stranger":
         return
     if is_stranger:
         raise Refused(401, TOKEN_NEEDED.detail, TOKEN_NEEDED.remedy, dict(TOKEN_NEEDED.headers))
-    require_role(rule.role)
+    refuse_without_role(rule.role)
 
 
-class RoleCheck(HttpLayer):
-    """The same check for the MCP app, which has its own routes."""
+class McpRoleCheck(HttpLayer):
+    """Refuses visitors without the role for the MCP app, which has its own routes; `AuditRecorder` checks each tool."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        _check(MCP_RULE, is_stranger=scope["state"].get("is_stranger", True))
+        _enforce(MCP_RULE, is_stranger=scope["state"].get("is_stranger", True))
         await self._app(scope, receive, send)
 
 

@@ -32,11 +32,9 @@ from kiwiresearch.web.guard.limits import Buckets, client_of, too_many_requests
 from kiwiresearch.web.guard.passwords import PasswordCheck
 from kiwiresearch.web.guard.requests import HttpLayer, is_browser_path, is_from_own_page
 from kiwiresearch.web.guard.server_token import (
-    ALL_CLIENTS,
     MAX_WRONG_TOKENS_PER_MINUTE,
-    MAX_WRONG_TOKENS_PER_MINUTE_OVERALL,
+    count_token_try,
     sent_token,
-    too_many_tokens,
 )
 from kiwiresearch.web.guard.signed_stamp import SignedStamp, read_stamp, second_of
 from kiwiresearch.web.problems import problem_of, refuse
@@ -48,7 +46,7 @@ MAX_RECENT_USES = 10_000
 """Of how many tokens the last recorded use is remembered."""
 
 COOKIE_S = 30 * 86_400
-"""How long a browser stays logged in."""
+"""How long a browser stays signed in."""
 TOKEN_SHAPE = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{16,100}}")
 """What tokens look like; the database is not asked about anything else."""
 
@@ -122,8 +120,8 @@ class UserAuthenticator:
         if text is not None:
             return self._by_token(text, client_of(scope))
         headers = Headers(scope=scope)
-        is_ours = is_browser_path(scope) or is_from_own_page(headers)
-        return self.by_cookie(cookie_in(headers)) if is_ours else None
+        accepts_cookie = is_browser_path(scope) or is_from_own_page(headers)
+        return self.by_cookie(cookie_in(headers)) if accepts_cookie else None
 
     def by_cookie(self, cookie: str) -> Visitor | None:
         """The user of a cookie, if it is not too old."""
@@ -162,9 +160,7 @@ class UserAuthenticator:
 
     def _count_try(self, client: str) -> None:
         with self._lock:
-            wait_s = self._tries.take(client) or self._tries.take(ALL_CLIENTS, MAX_WRONG_TOKENS_PER_MINUTE_OVERALL)
-        if wait_s:
-            raise too_many_tokens(wait_s)
+            count_token_try(self._tries, client)
 
     def _note_use(self, token_id: str) -> None:
         """Record that a token is in use, once an hour; users are let in even if that cannot be written."""

@@ -252,7 +252,7 @@ def test_a_new_user_is_not_the_old_one_of_that_name(people: UserServer) -> None:
     with limited(people, name="lola") as client, people.client("olga") as olga:
         assert client.get(f"/api/jobs/{made['id']}/answers").status_code == 403
         assert olga.get(f"/api/jobs/{made['id']}/answers").status_code == 403
-    questions = QuestionHistory(people.room.workspace)
+    questions = QuestionHistory(people.context.workspace)
     for since, latest in (("2026-01-01", ("Why?",)), ("2026-01-02", ())):
         token = CURRENT_VISITOR.set(Visitor("lena", "reader", since=since))
         try:

@@ -108,7 +108,7 @@ def test_another_process_finds_what_was_kept(tmp_path: Path) -> None:
         b'{"key":"other","at":5,"phrases":["a"]}',
     ],
 )  # fmt: skip
-def test_a_broken_file_is_as_none(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_cache_file_is_ignored(tmp_path: Path, content: bytes) -> None:
     """A kept file that is damaged or of another key is not believed, and is written again."""
     cache = PhraseCache(Clock(5.0), tmp_path)
     cache.get("k", Oracle(("a",)))

@@ -1,4 +1,4 @@
-"""The law of a proof: whatever is changed in whatever file of a run, it is noticed."""
+"""Tampering: whatever is changed in whatever file of a run, it is noticed."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def test_links_to_the_outside_are_distinguished() -> None:
     assert '<a href="Inside">' in page
 
 
-def test_a_base_counts_though_it_is_gone() -> None:
+def test_a_removed_base_still_resolves_links() -> None:
     """If a page says that its addresses count from another folder, they do."""
     page = shown("<head><base href='../lib/'></head><a href='x.html'>x</a>", path="docs/Page")
     assert ("<base" in page, '<a href="/read/book/lib/x.html">' in page) == (False, True)

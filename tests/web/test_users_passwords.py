@@ -16,7 +16,7 @@ from kiwiresearch.errors import LimitReached
 from kiwiresearch.store import passwords as hashing
 from kiwiresearch.store.passwords import Cost, PasswordHash
 from kiwiresearch.store.store import open_store
-from kiwiresearch.web.guard import passwords as door
+from kiwiresearch.web.guard import passwords as password_checks
 from kiwiresearch.web.guard.passwords import PasswordCheck
 from kiwiresearch.workspace.users import Actor, UserRegister, utc_now
 
@@ -29,8 +29,8 @@ def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashes that take no time: what they cost is tested with the store."""
     cost = Cost(16, 1, 1)
     monkeypatch.setattr(hashing, "COST", cost)
-    monkeypatch.setattr(door, "COST", cost)
-    monkeypatch.setattr(door, "NO_PASSWORD", PasswordHash(cost, b"0" * 16, b""))
+    monkeypatch.setattr(password_checks, "COST", cost)
+    monkeypatch.setattr(password_checks, "NO_PASSWORD", PasswordHash(cost, b"0" * 16, b""))
 
 
 @pytest.fixture
@@ -312,7 +312,7 @@ def test_an_old_hash_is_renewed_at_sign_in(
     """When the cost is raised, passwords get it as they are used, and sessions stay."""
     passwords, _ = check
     before = passwords.find("pupil 7", RIGHT, "192.0.2.7")
-    for module in (hashing, door):
+    for module in (hashing, password_checks):
         monkeypatch.setattr(module, "COST", Cost(32, 1, 1))
     passwords.find("pupil 7", RIGHT, "192.0.2.7")
     after = passwords.find("pupil 7", RIGHT, "192.0.2.7")

@@ -253,10 +253,10 @@ def test_words_are_kept_where_the_settings_say_so(tmp_path: Path) -> None:
                 seq = row.seq
 
 
-def test_an_audit_without_users_is_kept_if_it_is_wanted(room: ServerContext) -> None:
+def test_an_audit_without_users_is_kept_if_it_is_wanted(context: ServerContext) -> None:
     """A desk of one user keeps one only where its settings say so; it names an address and nobody."""
-    serve = replace(room.workspace.settings.serve, audit=True)
-    with guarded(room, serve) as port, http_client(f"http://127.0.0.1:{port}") as client:
+    serve = replace(context.workspace.settings.serve, audit=True)
+    with guarded(context, serve) as port, http_client(f"http://127.0.0.1:{port}") as client:
         client.post("/api/ask", json={"question": QUESTION})
         rows = client.get("/api/audit?action=ask").json()["rows"]
     assert rows[0]["user"] == ""
@@ -264,12 +264,12 @@ def test_an_audit_without_users_is_kept_if_it_is_wanted(room: ServerContext) -> 
 
 def test_a_new_policy_is_noted_once(tmp_path: Path) -> None:
     """When a server starts with another policy than before, the audit records it; otherwise it does not."""
-    with server_context(tmp_path) as room:
-        logbook = AuditLog(store_of(room.workspace).audit, utc_now)
+    with server_context(tmp_path) as context:
+        logbook = AuditLog(store_of(context.workspace).audit, utc_now)
         for policy in (Policy(), Policy(hidden=("Beer",)), Policy(hidden=("Beer",)), Policy()):
             record_policy(logbook, policy)
         assert len(logbook.audit.rows(action="profile")) == 2
-        assert open_accounts(room.workspace).audit_log is None
+        assert open_accounts(context.workspace).audit_log is None
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"[1]", b'{"params": 1}', b'{"method": "tools/call", "params": []}'])
@@ -327,14 +327,14 @@ def test_wrong_tokens_of_programs_are_noted(tmp_path: Path) -> None:
 def test_wrong_tokens_of_a_server_with_one_token_are_noted(tmp_path: Path) -> None:
     """A server with one token and an audit notes wrong ones, as often as they may be tried."""
     with (
-        server_context(tmp_path, KIWIRESEARCH_SERVE_TOKEN=TOKEN, KIWIRESEARCH_SERVE_AUDIT="true") as room,
-        running_server(room, make_app) as address,
+        server_context(tmp_path, KIWIRESEARCH_SERVE_TOKEN=TOKEN, KIWIRESEARCH_SERVE_AUDIT="true") as context,
+        running_server(context, make_app) as address,
         http_client(address) as client,
     ):
         codes = [client.get("/api/books", headers={"Authorization": "Bearer wrong"}).status_code for _ in range(14)]
         assert codes == [401] * 10 + [429] * 4
         client.get("/api/books", headers={"Authorization": "Basic wrong"})
-        rows = store_of(room.workspace).audit.rows(action="login")
+        rows = store_of(context.workspace).audit.rows(action="login")
         assert (len(rows), {row.outcome for row in rows}) == (10, {"refused"})
 
 
@@ -355,7 +355,7 @@ def test_a_question_that_took_too_long_is_noted_as_failed(tmp_path: Path, monkey
     """A question that is stopped was not answered, and does not count against the questions of the user."""
     go_on = threading.Event()
     with user_server(tmp_path, KIWIRESEARCH_SERVE_REQUEST_TIMEOUT_S="1") as people, people.client("remy") as client:
-        monkeypatch.setattr(type(people.room.asker), "events", lambda *_: iter(go_on.wait, None))
+        monkeypatch.setattr(type(people.context.asker), "events", lambda *_: iter(go_on.wait, None))
         try:
             assert client.post("/api/ask", json={"question": QUESTION}).status_code == 503
             row = row_after(people, 0, "ask", "remy")

@@ -17,7 +17,7 @@ from tests.web.servers import NO_RATE_LIMIT, browser_client, http_client
 
 from kiwiresearch.errors import LimitReached
 from kiwiresearch.store.store import open_store
-from kiwiresearch.web.guard import passwords as door
+from kiwiresearch.web.guard import passwords as password_checks
 from kiwiresearch.web.guard.passwords import PasswordCheck
 from kiwiresearch.workspace.users import DURATIONS, LINK_TIMES, Actor, LinkTime, UserRegister, utc_now
 
@@ -180,16 +180,16 @@ def test_wrong_links_are_limited_like_wrong_passwords(
     """A hundred from an address in ten minutes, whether they are opened or used; right ones are not counted."""
     links, register, wait = check
     secret = register.new_link("lily").secret
-    for _ in range(3 * door.MAX_ATTEMPTS_PER_ADDRESS):
+    for _ in range(3 * password_checks.MAX_ATTEMPTS_PER_ADDRESS):
         assert links.find_sign_in_link(secret, "10.0.0.1", at=utc_now(), consume=False) is not None
-    for number in range(door.MAX_ATTEMPTS_PER_ADDRESS):
+    for number in range(password_checks.MAX_ATTEMPTS_PER_ADDRESS):
         assert (
             links.find_sign_in_link("bako-midu-tero-nasi-fuvo-gedi", "10.0.0.1", at=utc_now(), consume=number % 2 == 0)
             is None
         )
     with pytest.raises(LimitReached) as caught:
         links.find_sign_in_link(secret, "10.0.0.1", at=utc_now(), consume=True)
-    assert 0 < caught.value.retry_after_s <= door.PERIOD_S
+    assert 0 < caught.value.retry_after_s <= password_checks.PERIOD_S
     with pytest.raises(LimitReached):
         links.find("lily", PASSWORD, "10.0.0.1")
     assert links.find_sign_in_link(secret, "10.0.0.2", at=utc_now(), consume=False) is not None
@@ -198,7 +198,7 @@ def test_wrong_links_are_limited_like_wrong_passwords(
 
 
 def test_the_page_says_when_to_try_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "MAX_ATTEMPTS_PER_ADDRESS", 2)
+    monkeypatch.setattr(password_checks, "MAX_ATTEMPTS_PER_ADDRESS", 2)
     with user_server(tmp_path, **NO_RATE_LIMIT) as people, browser_client(people.address) as browser:
         link = link_to(people, "rita")
         wrong = "/link/bako-midu-tero-nasi-fuvo-gedi"

@@ -87,14 +87,14 @@ def test_strange_cookies_give_no_access(stores: tuple[Store, Store], cookie: str
 
 def test_wrong_tokens_are_counted_for_each_address(stores: tuple[Store, Store]) -> None:
     """Ten attempts a minute for an address, by header and by form together; other addresses are not limited."""
-    door = UserAuthenticator(stores[0], LimitSettings(), utc_now, clock=lambda: 5.0)
+    authenticator = UserAuthenticator(stores[0], LimitSettings(), utc_now, clock=lambda: 5.0)
     for number in range(5):
-        assert door.cookie_for("nonsense", "192.0.2.7") is None
-        assert door.visitor_of(shown(Authorization=f"Bearer kiwi_{number:032}")) is None
+        assert authenticator.cookie_for("nonsense", "192.0.2.7") is None
+        assert authenticator.visitor_of(shown(Authorization=f"Bearer kiwi_{number:032}")) is None
     with pytest.raises(LimitReached) as refused:
-        door.cookie_for("nonsense", "192.0.2.7")
+        authenticator.cookie_for("nonsense", "192.0.2.7")
     assert refused.value.retry_after_s > 0
-    assert door.cookie_for("nonsense", "192.0.2.8") is None
+    assert authenticator.cookie_for("nonsense", "192.0.2.8") is None
 
 
 def test_a_cookie_grows_old(stores: tuple[Store, Store]) -> None:
@@ -103,15 +103,15 @@ def test_a_cookie_grows_old(stores: tuple[Store, Store]) -> None:
     register.add("rita", "reader")
     token = register.new_token("rita")
     moment = ["2026-01-01T00:00:00+00:00"]
-    door = UserAuthenticator(stores[0], LimitSettings(), lambda: moment[0])
-    cookie = door.cookie_for(token.text, "192.0.2.7")
+    authenticator = UserAuthenticator(stores[0], LimitSettings(), lambda: moment[0])
+    cookie = authenticator.cookie_for(token.text, "192.0.2.7")
     assert cookie is not None
     moment[0] = "2026-01-30T00:00:00+00:00"
-    assert door.by_cookie(cookie) is not None
+    assert authenticator.by_cookie(cookie) is not None
     moment[0] = "2026-02-01T00:00:00+00:00"
-    assert door.by_cookie(cookie) is None
+    assert authenticator.by_cookie(cookie) is None
     younger = f"{token.id}{int(cookie[16:26], 16) + 86_400:010x}{cookie[26:]}"
-    assert door.by_cookie(younger) is None
+    assert authenticator.by_cookie(younger) is None
 
 
 def test_keys_between_hosts_cannot_sign_cookies(stores: tuple[Store, Store]) -> None:
@@ -119,8 +119,8 @@ def test_keys_between_hosts_cannot_sign_cookies(stores: tuple[Store, Store]) -> 
     register = UserRegister(stores[0], utc_now, Actor())
     register.add("olga", "owner")
     token = register.new_token("olga")
-    door = user_authenticator(stores[0])
-    cookie = door.cookie_for(token.text, "192.0.2.7")
+    authenticator = user_authenticator(stores[0])
+    cookie = authenticator.cookie_for(token.text, "192.0.2.7")
     assert cookie is not None
     started = cookie[:26]
 
@@ -130,5 +130,5 @@ def test_keys_between_hosts_cannot_sign_cookies(stores: tuple[Store, Store]) -> 
     shown_to_peers = OtherHosts(stores[0], "")
     shown_to_peers.refresh()
     for key in (shown_to_peers._secret, stores[0].keys.secret()):
-        assert door.by_cookie(started + signed(key, f"cookie {started}")) is None
+        assert authenticator.by_cookie(started + signed(key, f"cookie {started}")) is None
     assert started + signed(stores[0].keys.key("door"), f"cookie {started}") == cookie

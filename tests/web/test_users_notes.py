@@ -22,7 +22,7 @@ DOUBT: dict[str, Any] = {"target": {"kind": "run"}, "verdict": "doubt", "reason"
 def run(people: UserServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run on a server."""
     book = snapshot(tmp_path_factory.mktemp("book") / "road.zim", "2026-01-01")
-    return run_over(book, runs_folder(people.room.workspace) / "road", max_pages=1)
+    return run_over(book, runs_folder(people.context.workspace) / "road", max_pages=1)
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def reader(school: UserServer) -> Iterator[httpx2.Client]:
 
 
 def book_of(school: UserServer) -> str:
-    return str(school.room.shelf.books[0].id)
+    return str(school.context.shelf.books[0].id)
 
 
 def is_hidden(answer: httpx2.Response) -> bool:
@@ -195,7 +195,7 @@ def test_a_run_does_not_follow_links_to_it(school: UserServer) -> None:
     assert "hidden by policy" in log
     assert log.count(MADE_UNDER) == report.count(MADE_UNDER) == 1
     assert "Sunset" not in {json.loads(line)["title"] for line in corpus.splitlines()}
-    assert body["policy"] == school.room.workspace.settings.policy.fingerprint
+    assert body["policy"] == school.context.workspace.settings.policy.fingerprint
     assert epub.status_code == 200
     with school.browser("rita") as browser:
         for language, words in RETOLD.items():
@@ -215,7 +215,7 @@ def test_an_answer_says_so_in_the_readers_language(school: UserServer, language:
 
 def test_a_family_is_not_read_from_it(school: UserServer) -> None:
     """Family research reads people only from visible pages, and reports hidden ones."""
-    with school.room.locked_finder() as finder, pytest.raises(PageHidden):
+    with school.context.locked_finder() as finder, pytest.raises(PageHidden):
         page_record(finder.books, "Sunset")
 
 
@@ -288,8 +288,8 @@ def test_books_that_are_not_allowed_are_not_on_the_shelf(
     with (
         server_context(
             home, "tea", **NO_RATE_LIMIT, KIWIRESEARCH_POLICY_BOOKS="tea", KIWIRESEARCH_POLICY_NAME="Lycée X"
-        ) as room,
-        running_server(room, make_app) as address,
+        ) as context,
+        running_server(context, make_app) as address,
         httpx2.Client(base_url=address, trust_env=False, timeout=30, verify=False) as client,
     ):
         assert client.get("/api/profile").json()["books_left_out"] == 1

@@ -11,7 +11,7 @@ from tests.web.server_with_users import USERS, UserServer
 
 from kiwiresearch.store.users import ROLES
 from kiwiresearch.web.guard.requests import API_PATHS
-from kiwiresearch.web.guard.roles import OWNER_ONLY, RoleRouter, allow, rule_of_route
+from kiwiresearch.web.guard.roles import OWNER_ONLY, RoleRouter, requires_role, rule_of_route
 
 NOT_ALLOWED = "urn:kiwiresearch:problem:not-allowed"
 NAMED = {"reader": "rita", "researcher": "remy", "owner": "olga"}
@@ -92,6 +92,6 @@ def test_a_route_without_a_role_is_the_owners() -> None:
     plain, routes = APIRouter(), RoleRouter("reader")
     for one in (plain, routes):
         one.add_api_route("/new", lambda: None)
-    routes.add_api_route("/note", allow("researcher", "note")(lambda: None))
+    routes.add_api_route("/note", requires_role("researcher", "note")(lambda: None))
     assert rule_of_route(plain.routes[0]) is OWNER_ONLY
     assert [rule_of_route(route).role for route in routes.routes] == ["reader", "researcher"]

@@ -187,7 +187,7 @@ def test_a_reader_sees_only_forms_that_a_reader_may_send(
         "/profile",
         "/ask?q=Why is the sky blue?",
     ]
-    book = people.room.shelf.books[0].id
+    book = people.context.shelf.books[0].id
     for page in (*pages, f"/page/{book}/Sunset", "/go?q=Sunset"):
         shown = rita.get(page)
         assert shown.status_code == 200, page
