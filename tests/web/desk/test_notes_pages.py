@@ -23,9 +23,14 @@ OURS = {"sec-fetch-site": "same-origin"}
 @pytest.fixture
 def noted(a_run: ARun) -> Iterator[ARun]:
     """The run, without notes before and after."""
+    _remove_notes(a_run)
     yield a_run
+    _remove_notes(a_run)
+
+
+def _remove_notes(run: ARun) -> None:
     for name in (NOTES, LOCK):
-        (a_run.path / name).unlink(missing_ok=True)
+        (run.path / name).unlink(missing_ok=True)
 
 
 def frame(run: ARun) -> RunView:

@@ -100,7 +100,8 @@ def test_times_come_from_finished_research_only(a_run: ARun, browser: httpx2.Cli
     assert "usually" in browser.get("/research").text
     measured = browser.get("/research").text
     assert "Times are estimates from earlier research on this server." in measured
-    assert measured.count("usually less than a minute") == 3
+    # How long depends on the machine that runs this test.
+    assert all("usually" in words for words in text_of(measured, ".sizes .choice"))
     assert "fuller brief and takes longer" not in measured
     with (
         server_context(tmp_path) as context,
