@@ -56,9 +56,16 @@ def main() -> None:
         sys.stdout.flush()
     except (OutputPipeClosed, OutputLost) as problem:
         code = code or _explain(problem) or 0
-    # Otherwise the interpreter would try to write the rest of both buffers again at exit, fail, and exit with 120.
-    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    _drop_unwritten_output()
     sys.exit(code)
+
+
+def _drop_unwritten_output() -> None:
+    """Send what could not be written to the null device: at exit the interpreter would try again and complain."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):  # there is no such stream, or it is closed
+            os.dup2(null, stream.fileno())
 
 
 def run(arguments: Sequence[str]) -> int:
