@@ -164,6 +164,7 @@ def _disturb(server: Server, load: Load, duration_s: float, home: Path, temporar
         if now > next_restart:
             restarts += 1
             load.away.set()
+            load.restarts += 1
             server.restart(is_killed=restarts % 2 == 0)
             load.away.clear()
             next_restart = time.monotonic() + RESTART_EVERY_S

@@ -49,6 +49,8 @@ class Load:
     faults: list[str] = field(default_factory=list)
     away: threading.Event = field(default_factory=threading.Event)
     """Set while the server restarts."""
+    restarts: int = 0
+    """How often the server was restarted."""
     _end: threading.Event = field(default_factory=threading.Event)
     _threads: list[threading.Thread] = field(default_factory=list)
 
@@ -69,17 +71,14 @@ class Load:
     def _repeat(self, use: Callable[[httpx2.Client, random.Random], None], chance: random.Random) -> None:
         with httpx2.Client(base_url=self.address, trust_env=False, timeout=TIMEOUT_S) as client:
             while not self._end.is_set():
-                was_away = self.away.is_set()
+                was_away, restarts = self.away.is_set(), self.restarts
                 try:
                     use(client, chance)
                     self.done[use.__name__] += 1
-                except httpx2.TransportError as problem:
+                except (httpx2.TransportError, Fault) as problem:
                     # A restart breaks connections; nothing else may.
-                    if not (was_away or self.away.is_set()):
+                    if not was_away and restarts == self.restarts:
                         self.faults.append(f"{use.__name__}: {type(problem).__name__}: {problem}")
-                except Fault as fault:
-                    if not (was_away or self.away.is_set()):
-                        self.faults.append(f"{use.__name__}: {fault}")
                 self._end.wait(chance.uniform(0, PAUSE_S))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -301,4 +302,5 @@ def _library_path(folder: Path, name: str) -> Path:
     file = plain if plain.is_absolute() else folder / plain
     decoded = Path(unquote(str(file)))
     # The path may be percent-encoded, but a name may also have a percent sign: the file that exists decides.
-    return decoded if not file.exists() and decoded.exists() else file
+    # os.path, since Path.exists raises an error for a name that is too long.
+    return decoded if not os.path.exists(file) and os.path.exists(decoded) else file  # noqa: PTH110
