@@ -104,6 +104,12 @@ def test_library_names_are_tried_unchanged_first(tmp_path: Path) -> None:
     assert files_in(_library(tmp_path, "a%20b.zim")) == [tmp_path / "a%20b.zim"]
 
 
+def test_a_library_may_name_a_file_too_long_to_exist(tmp_path: Path) -> None:
+    """It is listed as any other missing file, so that the error of opening it names it."""
+    name = "9" * 3_000 + ".zim"
+    assert files_in(_library(tmp_path, name)) == [tmp_path / name]
+
+
 def test_library_with_absolute_paths_and_many_books(tmp_path: Path) -> None:
     """All books of a library are named, in its order, also those that are missing."""
     _touch(tmp_path, "books/b.zim")
