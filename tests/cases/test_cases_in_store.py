@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import subprocess
@@ -400,6 +401,9 @@ def test_a_file_that_was_sent_reaches_any_host(url_of: Callable[[str], str], tmp
             assert kept is None
         with pytest.raises(KiwiError, match="The family file was not found"):
             work_on_case(order, request, lambda **_: None)
+        digest = hashlib.sha256(sent.read_bytes()).hexdigest()[:16]
+        again = work_on_case(order, FamilyRequest(one, upload=digest), lambda **_: None)
+        assert again.story == "The file was imported before."
 
 
 @pytest.mark.parametrize("sent", [b"PK\x03\x04 torn", b"0 HEAD\n"])

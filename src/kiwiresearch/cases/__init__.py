@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kiwiresearch.cases.edit_history import EditRecord
     from kiwiresearch.cases.editing import QUALIFIERS, ROLES, RelativeRole
     from kiwiresearch.cases.exports import FILE_NAMES, FOR_READERS, CaseFormat, checked_format
-    from kiwiresearch.cases.import_log import ImportRecord, import_records, keep_media
+    from kiwiresearch.cases.import_log import ImportRecord, import_records, is_imported, keep_media
     from kiwiresearch.cases.imports import ImportResult, import_gedcom, page_record
     from kiwiresearch.cases.json_records import (
         CaseSummary,

@@ -55,6 +55,13 @@ def import_entries(store: CaseStore) -> tuple[ImportEntry, ...]:
     return tuple(ImportEntry(row["source"], tuple(row["people"]), tuple(row["before"])) for row in rows)
 
 
+def is_imported(store: CaseStore, digest: str) -> bool:
+    """Whether a file was imported whose SHA-256 begins with a digest."""
+    sources = store.tree(with_discarded=True).sources
+    files = (sources.get(entry.source) for entry in import_entries(store))
+    return any(file.content_hash.startswith(f"sha256:{digest}") for file in files if file)
+
+
 def note_import(store: CaseStore, source: SourceId, people: Iterable[PersonId], before: Iterable[PersonId]) -> None:
     """Note whom a file has and who was there before: they are merged only if the owner confirms it."""
     of_file = set(people)

@@ -12,6 +12,7 @@ from typing import Any
 from kiwiresearch.cases import (
     Case,
     import_gedcom,
+    is_imported,
     keep_media,
     location_of,
     open_registry,
@@ -96,6 +97,9 @@ def _take_steps(case: Case, steps: int, on_event: EventListener) -> FamilyOutcom
 
 def _import_file(case: Case, digest: str, on_event: EventListener) -> FamilyOutcome:
     with case.location.opened_upload(digest) as file:
+        # The same file was uploaded twice, or this is a second try of a job whose process was killed at its end.
+        if file is None and is_imported(case.store, digest):
+            return FamilyOutcome(0, "The file was imported before.")
         if file is None:
             raise RunNotFound("The family file was not found.", remedy="Upload it again.")
         on_event(event="stage", stage="reading")
