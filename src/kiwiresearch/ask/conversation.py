@@ -173,7 +173,7 @@ def _resolve_fragment(rest: str, state: DialogueState, question: str, language: 
     is_aspect = not part.names and _is_aspect(content, table) and part.tokens[-1].lowered == content[0]
     # 'in the capital' continues the question with another place; 'the capital' asks for the capital of the subject.
     is_aspect = is_aspect and part.tokens[0].lowered not in table.words["prepositions"]
-    # After 'How much Panadol may an adult take?', 'a child' is no relative of Panadol: it replaces the adult.
+    # After 'How much Panadol may an adult take?', 'a child' is not a relative of Panadol: it replaces the adult.
     replaces_group = not counts_group(state.last_question) and with_other_group(state.last_question, part.text)
     is_aspect = is_aspect and not replaces_group
     if is_aspect and (content[0] not in table.words["groups"] or state.last_question.names):

@@ -86,7 +86,7 @@ def set_plugin(
     after = replace(
         before,
         on=tuple(sorted(others | {name} if on else others)),
-        # Terms are accepted anew each time that a plugin is switched on.
+        # Terms are accepted again each time that a plugin is switched on.
         terms=tuple(sorted(agreed | {name} if on and terms else agreed)),
         contact=contact or before.contact,
         endpoints=dict(sorted(elsewhere.items())),

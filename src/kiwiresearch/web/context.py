@@ -326,5 +326,5 @@ def _accepted_language(part: str) -> tuple[str, float]:
         weight = float(quality) if quality else 1.0
     except ValueError:
         weight = 0.0
-    # Beyond these limits, and with "nan", it is no weight.
+    # Beyond these limits, and with "nan", it is not a weight.
     return code.strip().split("-")[0], weight if 0 <= weight <= 1 else 0.0

@@ -56,7 +56,7 @@ class KeptReader:
         submitter = next((line.points_to for line in records[0].all("SUBM")), "")
         for record in records:
             if record.tag == "HEAD":
-                # The note in the header of our own files is written anew, and so is our submitter below.
+                # The note in the header of our own files is written again, and so is our submitter below.
                 tags = FILE_TAGS | {"NOTE"} if is_ours else FILE_TAGS
                 self._keep("head", "", [line for line in record.children if line.tag not in tags], record)
             elif self.file.records.get(record.xref) is not record:

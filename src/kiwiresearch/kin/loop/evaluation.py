@@ -119,7 +119,7 @@ def _merge(
         one, other = (store.canonical(person) for person in proposal.candidate_pair)
         is_sure = proposal.recommended_action == "merge" and not proposal.vetoes and one != other
         is_sure = is_sure and not entered & {one, other, *proposal.candidate_pair}
-        # Read anew each time, since each merge changes the ids by which separated pairs are known.
+        # Read again each time, since each merge changes the ids by which separated pairs are known.
         if not is_sure or ordered_pair(one, other) in pairs_kept_separate(store) or is_unconfirmed(one, other):
             left.append(proposal)
             continue

@@ -329,7 +329,7 @@ class CaseDatabase:
         try:
             yield
         except BaseException as problem:
-            # After an error of ours a caller may go on with the step; any other may have come in the middle of a write.
+            # After an error of ours a caller may continue the step; any other may have come in the middle of a write.
             if not isinstance(problem, KiwiError) or isinstance(problem.__cause__, SQLAlchemyError):
                 self._broken = True
             raise
