@@ -93,7 +93,7 @@ class TitleIndexes:
         file = self.file(archive)
         lock = FileLock(file.with_name(f"{file.name}.lock"))
         with contextlib.suppress(OSError):
-            # The program that is started takes the lock itself: this only saves starting it in vain.
+            # The program that is started takes the lock itself: this only avoids starting it for nothing.
             if lock.acquire():  # else it is being built
                 lock.release()
                 system.start_detached("kiwiresearch.search.title_index_builder", archive.book.source, str(self._folder))
